@@ -1,0 +1,38 @@
+// The registry of names: every implementation that `--impl` knows, and how to build it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "impl/allocator.hpp"
+#include "model/invariants.hpp"
+#include "model/result.hpp"
+
+namespace poolproof {
+
+enum class ImplKind : std::uint8_t { real, mutant, canary };
+
+/// One implementation. For mutants: which real bug it plants, and what must catch it.
+struct ImplInfo {
+  std::string name;     ///< what `--impl` takes: "host", "B15-group-end"
+  ImplKind kind = ImplKind::real;
+  std::string source;     ///< mutants: where the bug was seen, "sgl-project/sglang#38571"
+  std::string mechanism;  ///< one sentence
+  /// Mutants: the invariants that may report it first; any other is a test failure.
+  std::vector<Invariant> caught_by;
+  /// Can it be built with this geometry, and (mutants) can the fault show there?
+  std::function<bool(const Geometry&)> supports;
+  std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&)> make;
+};
+
+/// All built-in implementations: host, the mutants by name, the canary.
+std::span<const ImplInfo> builtin_impls();
+
+/// By name; null when there is none.
+const ImplInfo* find_impl(std::string_view name);
+
+}  // namespace poolproof

@@ -1,0 +1,74 @@
+// A campaign: many random traces on many implementations and geometries, findings shrunk, coverage counted. What
+// `poolproof check` runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "impl/registry.hpp"
+#include "props/coverage.hpp"
+#include "props/generator.hpp"
+#include "props/lockstep.hpp"
+#include "props/shrink.hpp"
+
+namespace poolproof {
+
+/// Where a campaign stands; handed to CampaignOptions::progress now and then.
+struct CampaignProgress {
+  std::string impl;
+  std::uint64_t traces_done = 0;
+  std::uint64_t traces_total = 0;  ///< 0 when bounded by time alone
+  std::uint64_t ops = 0;
+};
+
+struct CampaignOptions {
+  std::vector<const ImplInfo*> impls;
+  std::vector<NamedGeometry> geometries;  ///< empty: all named ones; traces go round them
+  bool vary = true;                       ///< vary sizes a trace; false: exactly the geometries given
+  std::uint64_t traces = 2000;            ///< a trace index range an implementation, after sharding
+  std::uint32_t ops = 120;                ///< ops a trace
+  std::uint64_t seed = 1;
+  std::uint32_t census_every = 64;
+  std::uint32_t shard_index = 0;          ///< runs trace indices i with i % shard_count == shard_index
+  std::uint32_t shard_count = 1;
+  std::function<bool()> stop;             ///< asked between traces and while shrinking (time limit, SIGINT)
+  std::function<void(const CampaignProgress&)> progress;
+  ShrinkOptions shrink;
+};
+
+/// One violation, shrunk.
+struct Finding {
+  std::string impl;
+  std::uint64_t trace_index = 0;       ///< which trace of the seed
+  Trace original;                      ///< as generated, up to the failing op
+  Verdict original_verdict;
+  ShrinkResult shrunk;
+};
+
+struct ImplOutcome {
+  std::string impl;
+  std::uint64_t traces = 0;
+  std::uint64_t ops = 0;
+  std::uint64_t skipped = 0;            ///< traces on geometries that the implementation does not support
+  std::optional<Finding> finding;       ///< the first; the implementation's campaign ends with it
+  std::string could_not_run;            ///< not empty: it could not be built, or failed a call
+  Coverage coverage;
+};
+
+struct CampaignReport {
+  std::uint64_t seed = 0;
+  std::vector<ImplOutcome> outcomes;
+  bool canary_caught = false;           ///< the canary ran first on the same seed; if not caught, nothing here counts
+  std::string canary_says;              ///< how it was caught, or why not
+  bool stopped = false;                 ///< ended by CampaignOptions::stop
+};
+
+CampaignReport run_campaign(const CampaignOptions& options);
+
+/// The trace of one index, as the campaign generates it (recorded while running on `host`).
+Trace campaign_trace(const CampaignOptions& options, std::uint64_t trace_index);
+
+}  // namespace poolproof

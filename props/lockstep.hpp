@@ -1,0 +1,76 @@
+// Lockstep: each op goes to the reference machine, to the implementation, and back to the machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "impl/allocator.hpp"
+#include "impl/registry.hpp"
+#include "model/machine.hpp"
+#include "model/ops.hpp"
+
+namespace poolproof {
+
+/// Drives one implementation through one machine. Both outlive it.
+class Lockstep {
+ public:
+  Lockstep(Machine& machine, Allocator& allocator);
+
+  /// Checks the counters of the fresh implementation.
+  std::optional<Verdict> start();
+  /// One op. A caller-fault verdict leaves machine and implementation untouched.
+  std::optional<Verdict> step(const Op& op);
+  /// Whole-pool census; nothing when the implementation does not show its lists.
+  std::optional<Verdict> census();
+  /// Did the last step's implementation refuse?
+  [[nodiscard]] bool last_refused() const { return observation_.answer == Answer::refused; }
+  /// Was anything in a staging list at the last census?
+  [[nodiscard]] const Census& last_census() const { return census_; }
+
+ private:
+  Answer call(const Op& op);
+  Answer gather_translations(const Op& op);
+  std::optional<Verdict> refine(std::optional<Verdict> verdict);
+  Verdict failure_verdict(const char* call) const;
+
+  Machine& machine_;
+  Allocator& allocator_;
+  Plan plan_;
+  Observation observation_;
+  Census census_;
+  Locs locs_;
+  Locs translations_;
+  std::vector<Stamp> full_stamps_;
+  std::vector<Stamp> swa_stamps_;
+  Locs call_locs_;
+  std::vector<Segment> segments_;
+};
+
+/// How a trace is run.
+struct RunOptions {
+  std::uint32_t census_every = 64;  ///< ops between censuses; 1 = after each op; 0 = at the end alone
+  bool repair = false;              ///< mend or leave out ops that break the protocol instead of blaming the caller
+};
+
+/// What came of it.
+struct RunResult {
+  std::optional<Verdict> verdict;
+  std::vector<Op> executed;   ///< with repair: the ops as run, up to and with the failing one
+  std::uint64_t ops = 0;      ///< ops run
+  std::string build_error;    ///< the implementation could not be built for this geometry; nothing was run
+};
+
+/// Builds the implementation afresh and runs the trace on it.
+RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& options = {});
+
+/// As run_trace; when a periodic census finds something, runs again with a census after each op, so that the verdict
+/// names the op that broke the link. What every reporter shows.
+RunResult run_and_pin(const Trace& trace, const ImplInfo& impl);
+
+/// The op made protocol-correct with as little change as can be (ranges clipped or moved to the row's end, pieces left
+/// out), or nothing when no part of it can stand.
+std::optional<Op> repair_op(const Op& op, Machine& machine);
+
+}  // namespace poolproof
