@@ -1,0 +1,18 @@
+# Language level, warnings and sanitizers, for every target of this project and for nobody else's.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(poolproof_flags INTERFACE)
+target_compile_options(poolproof_flags INTERFACE -Wall -Wextra -Wconversion -Werror)
+if(POOLPROOF_SANITIZE)
+  set(sanitize -fsanitize=${POOLPROOF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(poolproof_flags INTERFACE ${sanitize})
+  target_link_options(poolproof_flags INTERFACE -fsanitize=${POOLPROOF_SANITIZE})
+endif()
