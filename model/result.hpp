@@ -17,7 +17,7 @@ class Result {
 
   /// Only when ok().
   T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
+  [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
   T&& value() && { return std::get<0>(std::move(state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -26,7 +26,7 @@ class Result {
 
   /// Only when !ok().
   E& error() { return std::get<1>(state_); }
-  const E& error() const { return std::get<1>(state_); }
+  [[nodiscard]] const E& error() const { return std::get<1>(state_); }
 
  private:
   std::variant<T, E> state_;
