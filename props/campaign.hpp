@@ -28,13 +28,15 @@ struct CampaignOptions {
   std::vector<const ImplInfo*> impls;
   std::vector<NamedGeometry> geometries;  ///< empty: all named ones; traces go round them
   bool vary = true;                       ///< vary sizes a trace; false: exactly the geometries given
-  std::uint64_t traces = 2000;            ///< a trace index range an implementation, after sharding
+  std::uint64_t traces = 2000;            ///< an implementation, over all shards; 0: until `stop` says so
   std::uint32_t ops = 120;                ///< ops a trace
   std::uint64_t seed = 1;
   std::uint32_t census_every = 64;
-  std::uint32_t shard_index = 0;          ///< runs trace indices i with i % shard_count == shard_index
+  std::uint32_t shard_index = 0;  ///< runs trace indices i with i % shard_count == shard_index
   std::uint32_t shard_count = 1;
-  std::function<bool()> stop;             ///< asked between traces and while shrinking (time limit, SIGINT)
+  const ImplInfo* canary = nullptr;  ///< null: the built-in one
+  std::function<bool()> stop;        ///< asked between traces (time limit, SIGINT); ends an implementation's run
+  /// Called with traces_done = 0 when an implementation begins, then after each of its traces.
   std::function<void(const CampaignProgress&)> progress;
   ShrinkOptions shrink;
 };
@@ -42,30 +44,35 @@ struct CampaignOptions {
 /// One violation, shrunk.
 struct Finding {
   std::string impl;
-  std::uint64_t trace_index = 0;       ///< which trace of the seed
-  Trace original;                      ///< as generated, up to the failing op
+  std::uint64_t trace_index = 0;  ///< which trace of the seed
+  Trace original;                 ///< as generated, up to the failing op
   Verdict original_verdict;
   ShrinkResult shrunk;
+  /// It failed again when it was run again. False: the implementation is not deterministic, and `shrunk` is the
+  /// original.
+  bool reproduced = true;
 };
 
 struct ImplOutcome {
   std::string impl;
   std::uint64_t traces = 0;
   std::uint64_t ops = 0;
-  std::uint64_t skipped = 0;            ///< traces on geometries that the implementation does not support
-  std::optional<Finding> finding;       ///< the first; the implementation's campaign ends with it
-  std::string could_not_run;            ///< not empty: it could not be built, or failed a call
+  std::uint64_t skipped = 0;       ///< traces on geometries that the implementation does not support
+  std::optional<Finding> finding;  ///< the first; the implementation's campaign ends with it
+  std::string could_not_run;       ///< not empty: it could not be built, or failed a call
   Coverage coverage;
 };
 
 struct CampaignReport {
   std::uint64_t seed = 0;
   std::vector<ImplOutcome> outcomes;
-  bool canary_caught = false;           ///< the canary ran first on the same seed; if not caught, nothing here counts
-  std::string canary_says;              ///< how it was caught, or why not
-  bool stopped = false;                 ///< ended by CampaignOptions::stop
+  bool canary_caught = false;  ///< the canary ran first on the same seed; if not caught, nothing else was run
+  std::string canary_says;     ///< how it was caught, or why not
+  bool stopped = false;        ///< some implementation's run was ended by CampaignOptions::stop
 };
 
+/// Traces go round the geometries: trace i of a seed is drawn from geometry i % n, whatever the implementation. Indices
+/// whose geometry an implementation does not support are passed over and do not count towards `traces`.
 CampaignReport run_campaign(const CampaignOptions& options);
 
 /// The trace of one index, as the campaign generates it (recorded while running on `host`).

@@ -1,0 +1,238 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "cli/commands.hpp"
+#include "cli/coverage_table.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/findings.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/names.hpp"
+#include "cli/output_options.hpp"
+
+namespace poolproof::cli {
+namespace {
+
+constexpr std::uint64_t default_traces = 2000;
+
+struct CheckOptions {
+  std::vector<std::string> impls{"host"};
+  std::vector<std::string> geometries;
+  std::optional<std::uint64_t> traces;
+  std::uint32_t ops = 120;
+  std::string seed;
+  double time_s = 0;
+  std::string out = "poolproof-out";
+  std::uint32_t census_every = 64;
+  bool require_coverage = false;
+  bool coverage = false;
+  std::string shard;
+  std::string progress = "auto";
+  OutputOptions output;
+};
+
+void add_what(CLI::App& app, CheckOptions& options) {
+  app.add_option("--impl", options.impls,
+                 "Implementation to check, by name (`poolproof list impls`); `mutants` is all mutants, `all` those and "
+                 "every real one. May be given many times")
+      ->type_name("NAME")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app.add_option("--geometry", options.geometries,
+                 "Pool to check on: a name of `poolproof list geometries`, its sizes varied from trace to trace, or "
+                 "KEY=VAL,... to pin exactly that pool. May be given many times. Default: all names")
+      ->type_name("NAME|KEY=VAL,...")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void add_extent(CLI::App& app, CheckOptions& options) {
+  app.add_option("--traces", options.traces,
+                 fmt::format("Random traces an implementation. Default: {}, or with --time no limit", default_traces))
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62U).name(""));
+  app.add_option("--ops", options.ops, "Ops a trace")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000).name(""))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed, or `random`. Default: $POOLPROOF_SEED, else 1")->type_name("S");
+  app.add_option("--time", options.time_s, "Time limit an implementation, in seconds")
+      ->type_name("SECS")
+      ->check(CLI::Range(0.001, 1e9).name(""));
+  app.add_option("--shard", options.shard,
+                 "Run part I of N, I from 0: the parts together are the whole run. Default: $GTEST_SHARD_INDEX and "
+                 "$GTEST_TOTAL_SHARDS, else all")
+      ->type_name("I/N");
+}
+
+void add_how(CLI::App& app, CheckOptions& options) {
+  app.add_option("--out", options.out, "Folder for shrunk traces; made when there is one to write")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_option("--census-every", options.census_every, "Ops between whole-pool censuses; 0: at the end alone")
+      ->type_name("N")
+      ->capture_default_str();
+  app.add_flag("--coverage", options.coverage, "Print what the traces exercised");
+  app.add_flag("--require-coverage", options.require_coverage,
+               "Fail (status 3) when an op, a pair of ops or a corner that these pools can show was not exercised");
+  add_output_options(app, options.output);
+  app.add_option("--progress", options.progress, "Progress line on stderr: auto (on a terminal), never")
+      ->type_name("WHEN")
+      ->check(CLI::IsMember({"auto", "never"}).name(""))
+      ->capture_default_str();
+}
+
+Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options) {
+  CampaignOptions campaign;
+  Result<std::vector<const ImplInfo*>, Complaint> impls = pick_impls(options.impls);
+  if (!impls) {
+    return impls.error();
+  }
+  Result<PickedGeometries, Complaint> geometries = pick_geometries(options.geometries);
+  if (!geometries) {
+    return geometries.error();
+  }
+  const Result<std::uint64_t, Complaint> seed = pick_seed(options.seed);
+  if (!seed) {
+    return seed.error();
+  }
+  const Result<Shard, Complaint> shard = pick_shard(options.shard);
+  if (!shard) {
+    return shard.error();
+  }
+  std::error_code ignored;
+  if (std::filesystem::exists(options.out, ignored) && !std::filesystem::is_directory(options.out, ignored)) {
+    return Complaint{fmt::format("--out {}: that is a file; name a folder", options.out)};
+  }
+  campaign.impls = std::move(impls).value();
+  campaign.geometries = std::move(geometries->geometries);
+  campaign.vary = geometries->vary;
+  campaign.seed = *seed;
+  campaign.traces = options.traces.value_or(options.time_s > 0 ? 0 : default_traces);
+  campaign.ops = options.ops;
+  campaign.census_every = options.census_every;
+  campaign.shard_index = shard->index;
+  campaign.shard_count = shard->count;
+  return campaign;
+}
+
+CampaignParameters parameters_of(const CampaignOptions& campaign, const CheckOptions& options) {
+  CampaignParameters parameters{campaign.seed,        campaign.traces,      campaign.ops,   campaign.census_every,
+                                campaign.shard_index, campaign.shard_count, options.time_s, {}};
+  for (const NamedGeometry& geometry : campaign.geometries) {
+    parameters.geometries.push_back(geometry.name);
+  }
+  return parameters;
+}
+
+Coverage merged_coverage(const CampaignReport& report) {
+  Coverage coverage;
+  for (const ImplOutcome& outcome : report.outcomes) {
+    coverage.merge(outcome.coverage);
+  }
+  return coverage;
+}
+
+/// Says what `--coverage` and `--require-coverage` asked for; answers whether the latter is satisfied.
+bool judge_coverage(Console& console, const CheckOptions& options, const Coverage& coverage) {
+  if (options.coverage) {
+    console.print("\n" + coverage_table(coverage));
+  }
+  const std::vector<std::string> missing = options.require_coverage ? coverage.missing() : std::vector<std::string>();
+  if (!missing.empty()) {
+    constexpr std::size_t most = 5;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(most, missing.size()); ++i) {
+      list += fmt::format("{}{}", i == 0 ? "" : ", ", missing[i]);
+    }
+    Console::complain(fmt::format("--require-coverage: {} not exercised: {}{}; give more --traces or --ops",
+                                  missing.size(), list, missing.size() > most ? ", ..." : ""));
+  }
+  return missing.empty();
+}
+
+void print_start(Console& console, const CampaignOptions& campaign) {
+  std::string line = fmt::format("seed {}", campaign.seed);
+  if (campaign.shard_count > 1) {
+    line += fmt::format(", shard {}/{}", campaign.shard_index, campaign.shard_count);
+  }
+  console.print(line + "\n");
+}
+
+/// Everything after the campaign, up to the exit status.
+Summary report(Console& console, const CheckOptions& options, const CampaignOptions& campaign,
+               const CampaignReport& report, const Progress& progress) {
+  Summary summary;
+  summary.command = "check";
+  summary.campaign = parameters_of(campaign, options);
+  summary.canary_caught = report.canary_caught;
+  summary.canary_says = report.canary_says;
+  summary.interrupted = interrupted();
+  if (!report.canary_caught) {
+    Console::complain(
+        fmt::format("the canary was not caught, so this campaign proves nothing and was not run: {}; give "
+                    "more --ops or other geometries",
+                    report.canary_says));
+    summary.status = exit_no_verdict;
+    return summary;
+  }
+  console.print(fmt::format("canary {}\n\n", report.canary_says));
+  summary.rows = rows_of(report, progress, options.out);
+  summary.status = status_of(summary.rows, summary.interrupted);
+  print_failures(console, summary.rows, true);
+  print_table(console, summary.rows);
+  if (options.coverage || options.require_coverage) {
+    summary.coverage = merged_coverage(report);
+    const bool covered = judge_coverage(console, options, *summary.coverage);
+    summary.status = covered || summary.status != exit_holds ? summary.status : exit_no_verdict;
+  }
+  if (summary.interrupted) {
+    Console::complain("interrupted; the results above are what was found until then");
+  }
+  return summary;
+}
+
+int check(const CheckOptions& options) {
+  Result<CampaignOptions, Complaint> campaign = campaign_of(options);
+  if (!campaign) {
+    return refuse(campaign.error());
+  }
+  Result<OutputFiles, Complaint> files = OutputFiles::open(options.output);
+  if (!files) {
+    return refuse(files.error());
+  }
+  Console console = options.output.console();
+  Progress progress(options.progress == "auto" && stderr_is_terminal(), options.time_s);
+  catch_interrupts();
+  campaign->stop = [&] { return interrupted() || progress.time_is_up(); };
+  campaign->shrink.stop = interrupted;
+  campaign->progress = [&](const CampaignProgress& now) { progress.update(now); };
+  print_start(console, *campaign);
+  const CampaignReport found = run_campaign(*campaign);
+  progress.wipe();
+  return files->finish(report(console, options, *campaign, found, progress), console);
+}
+
+}  // namespace
+
+Command add_check(CLI::App& program) {
+  CLI::App* app = program.add_subcommand("check", "Run random traces and report the first violation, shrunk");
+  auto options = std::make_shared<CheckOptions>();
+  add_what(*app, *options);
+  add_extent(*app, *options);
+  add_how(*app, *options);
+  app->footer(
+      "Exit status: 0 holds; 1 violated (the shrunk trace is written and its replay line printed); 2 bad usage;\n"
+      "3 an implementation could not be run, the canary was not caught, or --require-coverage missed something;\n"
+      "130 interrupted before anything was found.\n\n"
+      "Examples:\n"
+      "  poolproof check --traces 20000 --seed random\n"
+      "  poolproof check --impl B15-group-end --geometry layout=hybrid,page=4,full=8p,swa=8p,ring=8,window=4,reqs=2");
+  return {app, [options] { return check(*options); }};
+}
+
+}  // namespace poolproof::cli

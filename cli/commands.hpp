@@ -1,0 +1,23 @@
+// The subcommands. Each adds itself to the command line and hands back what runs it.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace poolproof::cli {
+
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;  ///< answers the exit status; called once the command line is parsed
+};
+
+Command add_check(CLI::App& program);
+Command add_replay(CLI::App& program);
+Command add_shrink(CLI::App& program);
+Command add_list(CLI::App& program);
+Command add_demo(CLI::App& program);
+
+}  // namespace poolproof::cli

@@ -1,0 +1,222 @@
+#include "cli/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <random>
+
+namespace poolproof::cli {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+template <typename Number>
+std::optional<Number> number(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+std::vector<std::string> impl_names() {
+  std::vector<std::string> names{"mutants", "all"};
+  for (const ImplInfo& impl : builtin_impls()) {
+    names.push_back(impl.name);
+  }
+  return names;
+}
+
+bool in_set(const ImplInfo& impl, std::string_view set) {
+  return impl.kind == ImplKind::mutant || (set == "all" && impl.kind == ImplKind::real);
+}
+
+void add_once(std::vector<const ImplInfo*>& picked, const ImplInfo* impl) {
+  if (std::find(picked.begin(), picked.end(), impl) == picked.end()) {
+    picked.push_back(impl);
+  }
+}
+
+/// "page=4,full=8p" in its parts.
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::string> set_keys(Geometry& geometry, std::vector<std::string_view> parts) {
+  // The page size comes first, since sizes may be told in pages.
+  std::stable_partition(parts.begin(), parts.end(), [](std::string_view part) { return part.starts_with("page="); });
+  std::vector<std::string_view> keys;
+  for (const std::string_view part : parts) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) {
+      return fmt::format("'{}' is not KEY=VAL", part);
+    }
+    const std::string_view key = part.substr(0, equals);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+      return fmt::format("'{}' is given twice", key);
+    }
+    keys.push_back(key);
+    if (std::optional<std::string> fault = set_geometry_key(geometry, key, part.substr(equals + 1))) {
+      return fault;
+    }
+  }
+  return geometry_fault(geometry);
+}
+
+Result<NamedGeometry, Complaint> pinned_geometry(const std::string& spec) {
+  Geometry geometry;
+  if (std::optional<std::string> fault = set_keys(geometry, split(spec, ','))) {
+    return Complaint{fmt::format("--geometry {}: {}", spec, *fault)};
+  }
+  return NamedGeometry{to_string(geometry), geometry};
+}
+
+Result<NamedGeometry, Complaint> named_geometry(const std::string& name) {
+  std::vector<std::string> names;
+  for (const NamedGeometry& known : named_geometries()) {
+    if (known.name == name) {
+      return known;
+    }
+    names.push_back(known.name);
+  }
+  return Complaint{
+      fmt::format("--geometry: no geometry is named '{}'{}; `poolproof list geometries` names them all, "
+                  "or give KEY=VAL,...",
+                  name, nearest_hint(name, names))};
+}
+
+Result<Shard, Complaint> checked_shard(std::optional<std::uint32_t> index, std::optional<std::uint32_t> count,
+                                       std::string_view said) {
+  if (!index || !count || *count == 0 || *index >= *count) {
+    return Complaint{fmt::format("{} is no shard: the index runs from 0 to one below the count, as in 0/4", said)};
+  }
+  return Shard{*index, *count};
+}
+
+}  // namespace
+
+std::string nearest_hint(std::string_view name, const std::vector<std::string>& known) {
+  const std::string wanted = lower(name);
+  std::string best;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  for (const std::string& candidate : known) {
+    const std::string folded = lower(candidate);
+    // The beginning of a name is as near as one wrong letter.
+    const bool begins = !wanted.empty() && folded.starts_with(wanted);
+    const std::size_t distance = begins ? 1 : edit_distance(wanted, folded);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  const std::size_t near = std::max<std::size_t>(2, name.size() / 3);
+  return best_distance <= near ? fmt::format("; did you mean '{}'?", best) : std::string();
+}
+
+Result<std::vector<const ImplInfo*>, Complaint> pick_impls(const std::vector<std::string>& names) {
+  std::vector<const ImplInfo*> picked;
+  for (const std::string& name : names) {
+    if (name == "mutants" || name == "all") {
+      for (const ImplInfo& impl : builtin_impls()) {
+        if (in_set(impl, name)) {
+          add_once(picked, &impl);
+        }
+      }
+    } else if (const ImplInfo* impl = find_impl(name)) {
+      add_once(picked, impl);
+    } else {
+      return Complaint{fmt::format("--impl: no implementation is named '{}'{}; `poolproof list impls` names them all",
+                                   name, nearest_hint(name, impl_names()))};
+    }
+  }
+  return picked;
+}
+
+Result<PickedGeometries, Complaint> pick_geometries(const std::vector<std::string>& specs) {
+  PickedGeometries picked;
+  std::size_t pins = 0;
+  for (const std::string& spec : specs) {
+    const bool pin = spec.find('=') != std::string::npos;
+    pins += pin ? 1 : 0;
+    Result<NamedGeometry, Complaint> geometry = pin ? pinned_geometry(spec) : named_geometry(spec);
+    if (!geometry) {
+      return geometry.error();
+    }
+    picked.geometries.push_back(std::move(geometry).value());
+  }
+  if (pins != 0 && pins != specs.size()) {
+    return Complaint{"--geometry: names are varied and KEY=VAL is not; give one sort or the other, in two runs"};
+  }
+  picked.vary = pins == 0;
+  return picked;
+}
+
+Result<std::uint64_t, Complaint> pick_seed(const std::string& flag) {
+  const char* from_environment = environment("POOLPROOF_SEED");
+  const std::string text = !flag.empty() ? flag : (from_environment != nullptr ? from_environment : "1");
+  if (text == "random") {
+    std::random_device device;
+    return std::uint64_t{device()};
+  }
+  if (const std::optional<std::uint64_t> seed = number<std::uint64_t>(text)) {
+    return *seed;
+  }
+  return Complaint{fmt::format("{}: '{}' is no seed; give a whole number from 0 to 18446744073709551615, or 'random'",
+                               flag.empty() ? "POOLPROOF_SEED" : "--seed", text)};
+}
+
+Result<Shard, Complaint> pick_shard(const std::string& flag) {
+  if (!flag.empty()) {
+    const std::size_t slash = std::min(flag.find('/'), flag.size());
+    return checked_shard(number<std::uint32_t>(std::string_view(flag).substr(0, slash)),
+                         number<std::uint32_t>(std::string_view(flag).substr(std::min(slash + 1, flag.size()))),
+                         fmt::format("--shard {}", flag));
+  }
+  const char* count = environment("GTEST_TOTAL_SHARDS");
+  const char* index = environment("GTEST_SHARD_INDEX");
+  if (count == nullptr && index == nullptr) {
+    return Shard{};
+  }
+  return checked_shard(number<std::uint32_t>(index != nullptr ? index : ""),
+                       number<std::uint32_t>(count != nullptr ? count : ""),
+                       fmt::format("GTEST_SHARD_INDEX={} of GTEST_TOTAL_SHARDS={}", index != nullptr ? index : "",
+                                   count != nullptr ? count : ""));
+}
+
+}  // namespace poolproof::cli

@@ -1,0 +1,42 @@
+// From what the user typed to implementations, geometries, seeds and shards; what is unknown gets the nearest name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/complaint.hpp"
+#include "impl/registry.hpp"
+#include "model/result.hpp"
+#include "props/generator.hpp"
+
+namespace poolproof::cli {
+
+/// "; did you mean 'host'?" or, when nothing is near, the empty string.
+std::string nearest_hint(std::string_view name, const std::vector<std::string>& known);
+
+/// Names, or `mutants` (all of them), or `all` (every real implementation and every mutant). Each implementation once,
+/// in the order named. Not empty.
+Result<std::vector<const ImplInfo*>, Complaint> pick_impls(const std::vector<std::string>& names);
+
+struct PickedGeometries {
+  std::vector<NamedGeometry> geometries;  ///< empty: all
+  bool vary = true;                       ///< named kinds are varied, KEY=VAL pins are not
+};
+
+/// Names of `list geometries`, or KEY=VAL,... lists; not both.
+Result<PickedGeometries, Complaint> pick_geometries(const std::vector<std::string>& specs);
+
+/// `flag` ("" = not given), else POOLPROOF_SEED, else 1. "random" draws one.
+Result<std::uint64_t, Complaint> pick_seed(const std::string& flag);
+
+struct Shard {
+  std::uint32_t index = 0;
+  std::uint32_t count = 1;
+};
+
+/// `flag` as "i/n" ("" = not given), else GTEST_SHARD_INDEX and GTEST_TOTAL_SHARDS, else the whole.
+Result<Shard, Complaint> pick_shard(const std::string& flag);
+
+}  // namespace poolproof::cli

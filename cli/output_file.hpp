@@ -1,0 +1,45 @@
+// Files that appear whole or not at all: written to a temporary name beside the target and renamed on commit.
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/complaint.hpp"
+#include "model/result.hpp"
+
+namespace poolproof::cli {
+
+class OutputFile {
+ public:
+  /// Opens the temporary file now, so that a path that cannot be written is found before the work is done. "-" is
+  /// stdout; what is no regular file (/dev/null, a pipe) is written in place.
+  static Result<OutputFile, Complaint> open(const std::string& path);
+  /// Without commit() nothing is left.
+  ~OutputFile();
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// Writes all of it and gives the file its name.
+  std::optional<Complaint> commit(std::string_view content);
+
+ private:
+  OutputFile(std::string path, std::string temporary, std::FILE* file)
+      : path_(std::move(path)), temporary_(std::move(temporary)), file_(file) {}
+  [[nodiscard]] Complaint cannot_write() const;
+
+  std::string path_;
+  std::string temporary_;  ///< empty: written in place
+  std::FILE* file_;        ///< null: stdout, or done
+};
+
+/// Makes the folder, its parents too.
+std::optional<Complaint> make_folder(const std::string& folder);
+
+/// `name` with all but letters, digits, '.', '_' and '-' replaced, so that it is one file name on any system.
+std::string file_name_of(std::string_view name);
+
+}  // namespace poolproof::cli

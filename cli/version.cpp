@@ -1,0 +1,7 @@
+#include "cli/version.hpp"
+
+namespace poolproof::cli {
+
+std::string_view version() { return POOLPROOF_VERSION; }
+
+}  // namespace poolproof::cli

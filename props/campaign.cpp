@@ -1,0 +1,266 @@
+#include "props/campaign.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "props/choices.hpp"
+
+namespace poolproof {
+namespace {
+
+/// The canary must be caught within so many traces.
+constexpr std::uint64_t canary_traces = 200;
+/// Rounds of all geometries without one that the implementation supports, until it counts as supporting none.
+constexpr std::uint64_t barren_rounds = 16;
+
+const std::vector<NamedGeometry>& geometries_of(const CampaignOptions& options) {
+  return options.geometries.empty() ? named_geometries() : options.geometries;
+}
+
+/// The geometry of one trace; the first draws of its choices.
+Geometry trace_geometry(const CampaignOptions& options, std::uint64_t index, Choices& choices) {
+  const std::vector<NamedGeometry>& geometries = geometries_of(options);
+  const Geometry& base = geometries[index % geometries.size()].geometry;
+  return options.vary ? vary_geometry(base, choices) : base;
+}
+
+/// How one trace ended.
+struct TraceRun {
+  Trace trace;  ///< ops so far
+  std::optional<Verdict> verdict;
+  std::string build_error;
+};
+
+/// One implementation's part of the campaign.
+class ImplRun {
+ public:
+  ImplRun(const CampaignOptions& options, const ImplInfo& impl, Machine& machine)
+      : options_(options), impl_(impl), machine_(machine) {
+    outcome_.impl = impl.name;
+  }
+
+  /// True when `stop` ended it.
+  bool run(std::uint64_t traces);
+  ImplOutcome take() { return std::move(outcome_); }
+  [[nodiscard]] const std::optional<Verdict>& first_verdict() const { return first_verdict_; }
+  [[nodiscard]] std::uint64_t last_index() const { return last_index_; }
+  void shrink_findings(bool on) { shrink_ = on; }
+
+ private:
+  [[nodiscard]] bool over() const { return outcome_.finding || first_verdict_ || !outcome_.could_not_run.empty(); }
+  [[nodiscard]] bool supported(std::uint64_t index) const;
+  void run_index(std::uint64_t index);
+  TraceRun run_one(std::uint64_t index);
+  std::optional<Verdict> drive(Lockstep& lockstep, Generator& generator, std::vector<Op>& ops);
+  std::optional<Verdict> step(Lockstep& lockstep, Op op, std::vector<Op>& ops);
+  void judge(std::uint64_t index, TraceRun run);
+  void find(std::uint64_t index, TraceRun run);
+  void report_progress(std::uint64_t total) const;
+
+  const CampaignOptions& options_;
+  const ImplInfo& impl_;
+  Machine& machine_;
+  ImplOutcome outcome_;
+  std::optional<Verdict> first_verdict_;
+  std::uint64_t last_index_ = 0;
+  bool shrink_ = true;
+};
+
+bool ImplRun::supported(std::uint64_t index) const {
+  RandomChoices choices(options_.seed, index);
+  return impl_.supports(trace_geometry(options_, index, choices));
+}
+
+bool ImplRun::run(std::uint64_t traces) {
+  const std::uint64_t barren_limit = barren_rounds * geometries_of(options_).size();
+  std::uint64_t counted = 0;
+  std::uint64_t barren = 0;
+  report_progress(traces);
+  for (std::uint64_t index = 0; !over() && (traces == 0 || counted < traces); ++index) {
+    if (options_.stop && options_.stop()) {
+      return true;
+    }
+    const bool ours = index % options_.shard_count == options_.shard_index;
+    if (!supported(index)) {
+      outcome_.skipped += ours ? 1 : 0;
+      if (++barren == barren_limit) {
+        outcome_.could_not_run = fmt::format("{} supports none of these geometries", impl_.name);
+      }
+      continue;
+    }
+    barren = 0;
+    ++counted;
+    if (ours) {
+      run_index(index);
+      report_progress(traces);
+    }
+  }
+  return false;
+}
+
+void ImplRun::run_index(std::uint64_t index) {
+  last_index_ = index;
+  TraceRun run = run_one(index);
+  ++outcome_.traces;
+  judge(index, std::move(run));
+}
+
+TraceRun ImplRun::run_one(std::uint64_t index) {
+  RandomChoices choices(options_.seed, index);
+  TraceRun run;
+  run.trace.geometry = trace_geometry(options_, index, choices);
+  Result<std::unique_ptr<Allocator>, std::string> allocator = impl_.make(run.trace.geometry);
+  if (!allocator) {
+    run.build_error = allocator.error();
+    return run;
+  }
+  machine_.reset(run.trace.geometry);
+  outcome_.coverage.new_trace(run.trace.geometry);
+  Lockstep lockstep(machine_, **allocator);
+  Generator generator(run.trace.geometry, choices);
+  run.verdict = drive(lockstep, generator, run.trace.ops);
+  return run;
+}
+
+std::optional<Verdict> ImplRun::drive(Lockstep& lockstep, Generator& generator, std::vector<Op>& ops) {
+  if (std::optional<Verdict> verdict = lockstep.start()) {
+    return verdict;
+  }
+  for (std::uint32_t i = 1; i <= options_.ops; ++i) {
+    if (std::optional<Verdict> verdict = step(lockstep, generator.next(machine_), ops)) {
+      return verdict;
+    }
+    if (options_.census_every != 0 && i % options_.census_every == 0) {
+      if (std::optional<Verdict> verdict = lockstep.census()) {
+        return verdict;
+      }
+    }
+  }
+  return lockstep.census();
+}
+
+std::optional<Verdict> ImplRun::step(Lockstep& lockstep, Op op, std::vector<Op>& ops) {
+  outcome_.coverage.before(op, machine_);
+  std::optional<Verdict> verdict = lockstep.step(op);
+  if (!verdict) {
+    outcome_.coverage.after(op, machine_, lockstep.last_refused());
+  }
+  ops.push_back(std::move(op));
+  ++outcome_.ops;
+  return verdict;
+}
+
+void ImplRun::judge(std::uint64_t index, TraceRun run) {
+  const auto place = [&] { return fmt::format("trace {} of seed {}", index, options_.seed); };
+  if (!run.build_error.empty()) {
+    outcome_.could_not_run = fmt::format("cannot be built for {}: {}", to_string(run.trace.geometry), run.build_error);
+    return;
+  }
+  if (!run.verdict) {
+    return;
+  }
+  const Verdict& verdict = *run.verdict;
+  if (verdict.allocator_fault()) {
+    first_verdict_ = verdict;
+    if (shrink_) {
+      find(index, std::move(run));
+    }
+  } else if (std::holds_alternative<ImplementationFailure>(verdict.cause)) {
+    outcome_.could_not_run = fmt::format("{}, op {}: {}", place(), verdict.op, verdict.what);
+  } else {
+    outcome_.could_not_run = fmt::format(
+        "internal error: {} breaks {} at op {}, and a generated trace never may: {} This is a fault of "
+        "poolproof, not of {}",
+        place(), cause_id(verdict.cause), verdict.op, verdict.what, impl_.name);
+  }
+}
+
+void ImplRun::find(std::uint64_t index, TraceRun run) {
+  Finding finding;
+  finding.impl = impl_.name;
+  finding.trace_index = index;
+  RunResult again = run_and_pin(run.trace, impl_);
+  finding.reproduced = again.verdict && again.verdict->allocator_fault();
+  finding.original_verdict = finding.reproduced ? *std::move(again.verdict) : *std::move(run.verdict);
+  run.trace.ops.resize(std::min<std::size_t>(run.trace.ops.size(), finding.original_verdict.op));
+  finding.original = std::move(run.trace);
+  std::optional<ShrinkResult> shrunk;
+  if (finding.reproduced) {
+    shrunk = shrink(finding.original, impl_, finding.original_verdict.cause, options_.shrink);
+  }
+  finding.reproduced = shrunk.has_value();
+  finding.shrunk = shrunk ? *std::move(shrunk) : ShrinkResult{finding.original, finding.original_verdict, 0, false};
+  outcome_.finding = std::move(finding);
+}
+
+void ImplRun::report_progress(std::uint64_t total) const {
+  if (options_.progress) {
+    options_.progress({impl_.name, outcome_.traces, total / options_.shard_count, outcome_.ops});
+  }
+}
+
+const ImplInfo* builtin_canary() {
+  for (const ImplInfo& impl : builtin_impls()) {
+    if (impl.kind == ImplKind::canary) {
+      return &impl;
+    }
+  }
+  return nullptr;
+}
+
+/// Runs the canary on the traces that the campaign begins with.
+void run_canary(const CampaignOptions& options, Machine& machine, CampaignReport& report) {
+  const ImplInfo* canary = options.canary != nullptr ? options.canary : builtin_canary();
+  if (canary == nullptr) {
+    report.canary_says = "there is no canary";
+    return;
+  }
+  CampaignOptions own = options;
+  own.shard_index = 0;
+  own.shard_count = 1;
+  own.stop = nullptr;
+  own.progress = nullptr;
+  ImplRun run(own, *canary, machine);
+  run.shrink_findings(false);
+  run.run(canary_traces);
+  const ImplOutcome outcome = run.take();
+  report.canary_caught = run.first_verdict().has_value();
+  if (report.canary_caught) {
+    report.canary_says = fmt::format("caught by {} in trace {}, op {}", cause_id(run.first_verdict()->cause),
+                                     run.last_index(), run.first_verdict()->op);
+  } else if (!outcome.could_not_run.empty()) {
+    report.canary_says = outcome.could_not_run;
+  } else {
+    report.canary_says =
+        fmt::format("a planted fault was not seen in {} traces of {} ops", outcome.traces, options.ops);
+  }
+}
+
+}  // namespace
+
+CampaignReport run_campaign(const CampaignOptions& options) {
+  CampaignReport report;
+  report.seed = options.seed;
+  Machine machine(geometries_of(options).front().geometry);
+  run_canary(options, machine, report);
+  if (!report.canary_caught) {
+    return report;
+  }
+  for (const ImplInfo* impl : options.impls) {
+    ImplRun run(options, *impl, machine);
+    report.stopped = run.run(options.traces) || report.stopped;
+    report.outcomes.push_back(run.take());
+  }
+  return report;
+}
+
+Trace campaign_trace(const CampaignOptions& options, std::uint64_t trace_index) {
+  RandomChoices choices(options.seed, trace_index);
+  const Geometry geometry = trace_geometry(options, trace_index, choices);
+  return generate(geometry, choices, options.ops);
+}
+
+}  // namespace poolproof

@@ -1,0 +1,47 @@
+#include "props/testing.hpp"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "model/trace_text.hpp"
+#include "props/lockstep.hpp"
+#include "props/report.hpp"
+
+namespace poolproof {
+
+TraceOutcome holds(std::string_view impl_name, std::string_view trace_text) {
+  const ImplInfo* impl = find_impl(impl_name);
+  if (impl == nullptr) {
+    return {
+        false, fmt::format("no implementation is named '{}'; `poolproof list impls` names them all", impl_name), {}};
+  }
+  return holds(*impl, trace_text);
+}
+
+TraceOutcome holds(const ImplInfo& impl, std::string_view trace_text) {
+  const Result<Trace, TextError> trace = parse_trace(trace_text, "trace");
+  if (!trace) {
+    return {false, trace.error().render(), {}};
+  }
+  RunResult run = run_trace(*trace, impl, {.census_every = 1});
+  if (!run.build_error.empty()) {
+    return {false, fmt::format("{} cannot be built for this pool: {}", impl.name, run.build_error), {}};
+  }
+  if (!run.verdict) {
+    return {true, {}, {}};
+  }
+  FailureView view;
+  view.impl = impl.name;
+  view.trace = &trace.value();
+  view.verdict = &*run.verdict;
+  view.snippet = false;
+  std::string explanation = "\n" + explain_failure(view, false);
+  return {false, std::move(explanation), std::move(run.verdict)};
+}
+
+std::ostream& operator<<(std::ostream& out, const TraceOutcome& outcome) {
+  return out << (outcome.ok ? "holds" : outcome.explanation);
+}
+
+}  // namespace poolproof
