@@ -1,0 +1,73 @@
+// How a mutant is made: a host twin with one step overridden, and its entry in the registry.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "impl/host/host.hpp"
+#include "impl/registry.hpp"
+
+namespace poolproof {
+
+/// A twin that clones as `Mutant`, which derives from it.
+template <typename Mutant, typename Twin>
+class Mutated : public Twin {
+ public:
+  using Twin::Twin;
+  [[nodiscard]] std::unique_ptr<Allocator> clone() const override {
+    return std::make_unique<Mutant>(static_cast<const Mutant&>(*this));
+  }
+};
+
+/// The words and conditions of a registry entry.
+struct MutantFacts {
+  std::string name;
+  std::string source;     ///< "owner/repo#number", or where else the fault is known from
+  std::string mechanism;  ///< one sentence
+  std::vector<Invariant> caught_by;
+  std::function<bool(const Geometry&)> supports;
+};
+
+using BuildMutant = std::function<std::unique_ptr<Allocator>(const Geometry&)>;
+
+/// The registry entry of a mutant that `build` makes.
+ImplInfo mutant_entry(MutantFacts facts, BuildMutant build);
+
+/// A mutant of the hybrid twin.
+template <typename Mutant>
+ImplInfo hybrid_mutant(MutantFacts facts) {
+  return mutant_entry(std::move(facts), [](const Geometry& g) { return std::make_unique<Mutant>(g); });
+}
+
+/// A mutant of every twin: `Mutant<Twin>` plants the same fault in each.
+template <template <typename> class Mutant>
+std::unique_ptr<Allocator> build_on_layout(const Geometry& geometry) {
+  if (geometry.hybrid()) {
+    return std::make_unique<Mutant<HybridAllocator>>(geometry);
+  }
+  if (geometry.layout == Layout::pure_swa) {
+    return std::make_unique<Mutant<PureSwaAllocator>>(geometry);
+  }
+  return std::make_unique<Mutant<SingleAllocator>>(geometry);
+}
+
+template <template <typename> class Mutant>
+ImplInfo any_layout_mutant(MutantFacts facts) {
+  return mutant_entry(std::move(facts), build_on_layout<Mutant>);
+}
+
+// Geometries that faults need.
+inline bool any_geometry(const Geometry& /*g*/) { return true; }
+inline bool wide_pages(const Geometry& g) { return g.page > 1; }
+inline bool paired(const Geometry& g) { return g.paired(); }
+inline bool paired_wide_pages(const Geometry& g) { return g.paired() && g.page > 1; }
+inline bool any_hybrid(const Geometry& g) { return g.hybrid(); }
+inline bool ring_beyond_window(const Geometry& g) { return g.ring > g.window; }
+inline bool two_slots(const Geometry& g) { return g.reqs > 1; }
+inline bool ringed(const Geometry& g) { return g.ringed(); }
+inline bool staging(const Geometry& g) { return g.need_sort; }
+
+}  // namespace poolproof

@@ -1,0 +1,78 @@
+#include "impl/registry.hpp"
+
+#include <algorithm>
+
+#include "impl/host/host.hpp"
+#include "impl/mutants/mutants.hpp"
+
+namespace poolproof {
+namespace {
+
+ImplInfo host() {
+  return {.name = "host",
+          .kind = ImplKind::real,
+          .source = {},
+          .mechanism = {},
+          .caught_by = {},
+          .supports = [](const Geometry& /*g*/) { return true; },
+          .make = make_host};
+}
+
+}  // namespace
+
+std::span<const ImplInfo> builtin_impls() {
+  static const std::vector<ImplInfo> impls{
+      host(),
+      b01_partial_page_map_clear(),
+      b04_swa_tail_keeps_old_map(),
+      b08_segment_free_page_zero(),
+      b11_free_list_from_zero(),
+      b15_ring_free_swa(),
+      b15_ring_group_end(),
+      b15_ring_no_clear(),
+      b16_ring_linear_accounting(),
+      b17_ring_stale_rows(),
+      b20_grouped_free_late_resolve(),
+      b21_group_end_twice(),
+      b22_group_nested_begin(),
+      b26_segment_boundary_page(),
+      b27_segments_seam_page(),
+      b30_decode_half_alloc(),
+      b32_check_after_kernel(),
+      b36_duplicate_keeps_count(),
+      b41_free_accepts_twice(),
+      b46_full_half_alone(),
+      b61_pages_not_tokens(),
+      b94_staged_duplicate(),
+      batch_shares_page(),
+      clear_zeroes_tail(),
+      credited_twice(),
+      decode_opens_early(),
+      decode_unmapped(),
+      estimate_refuses(),
+      extend_skips_last_page(),
+      group_borrows_indices(),
+      group_credits_early(),
+      kv_pair_swapped(),
+      lost_page_counted(),
+      merge_without_sort(),
+      no_merge_when_short(),
+      resize_keeps_size(),
+      restore_forgets_mapping(),
+      restore_forgets_staged(),
+      ring_row_mod_window(),
+      slot_given_twice(),
+      unmap_noop(),
+      canary(),
+  };
+  return impls;
+}
+
+const ImplInfo* find_impl(std::string_view name) {
+  const std::span<const ImplInfo> impls = builtin_impls();
+  const auto found =
+      std::find_if(impls.begin(), impls.end(), [name](const ImplInfo& impl) { return impl.name == name; });
+  return found == impls.end() ? nullptr : &*found;
+}
+
+}  // namespace poolproof
