@@ -30,6 +30,7 @@ ImplInfo b94_staged_duplicate();
 
 // Faults of our own, one for what the known bugs leave out.
 ImplInfo batch_shares_page();
+ImplInfo clear_shifts_entry();
 ImplInfo clear_zeroes_tail();
 ImplInfo credited_twice();
 ImplInfo decode_opens_early();
@@ -40,6 +41,7 @@ ImplInfo group_borrows_indices();
 ImplInfo group_credits_early();
 ImplInfo kv_pair_swapped();
 ImplInfo lost_page_counted();
+ImplInfo mapping_spills_over();
 ImplInfo merge_without_sort();
 ImplInfo no_merge_when_short();
 ImplInfo resize_keeps_size();
