@@ -51,7 +51,7 @@ void parse(benchmark::State& state, const Geometry& geometry) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(parse_trace(text, "bench"));
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
 
 void register_all() {
