@@ -28,19 +28,20 @@ struct DemoOptions {
 
 /// A real bug and the mutants that plant it.
 struct DemoBug {
-  std::string_view prefix;  ///< of the mutants' names
+  std::string_view id;  ///< its mutants are named so, or ID-something
   std::string_view title;
 };
 
 constexpr std::array<DemoBug, 2> demo_bugs{{
-    {"B15-", "sgl-project/sglang#38571: with a per-request ring, frees give pages to a pool that lent none"},
-    {"B20-", "sgl-project/sglang#36135: a free group looks its pages up when it ends, not when free is called"},
+    {"B15", "sgl-project/sglang#38571: with a per-request ring, frees give pages to a pool that lent none"},
+    {"B20", "sgl-project/sglang#36135: a free group looks its pages up when it ends, not when free is called"},
 }};
 
 std::vector<const ImplInfo*> mutants_of(const DemoBug& bug) {
   std::vector<const ImplInfo*> mutants;
   for (const ImplInfo& impl : builtin_impls()) {
-    if (impl.kind == ImplKind::mutant && impl.name.starts_with(bug.prefix)) {
+    const bool named_so = impl.name == bug.id || impl.name.starts_with(fmt::format("{}-", bug.id));
+    if (impl.kind == ImplKind::mutant && named_so) {
       mutants.push_back(&impl);
     }
   }

@@ -84,7 +84,7 @@ int refuse(const Complaint& complaint) {
   return exit_usage;
 }
 
-int refuse(const TextError& error) {
+int refuse_text(const TextError& error) {
   const std::string text = error.render() + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
   return exit_usage;

@@ -45,6 +45,6 @@ class OutputFiles {
 /// Says it on stderr; answers the exit status.
 int refuse(const Complaint& complaint);
 /// The same of a trace's text; it begins with "file:line:column:", as editors like it.
-int refuse(const TextError& error);
+int refuse_text(const TextError& error);
 
 }  // namespace poolproof::cli

@@ -65,7 +65,7 @@ int replay(const ReplayOptions& options) {
   }
   const Result<Trace, TextError> trace = read_trace(options.trace);
   if (!trace) {
-    return refuse(trace.error());
+    return refuse_text(trace.error());
   }
   Result<OutputFiles, Complaint> files = OutputFiles::open(options.output);
   if (!files) {

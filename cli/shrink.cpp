@@ -85,7 +85,7 @@ int shrink_file(const ShrinkCommand& command) {
   const ImplInfo& impl = *impls->front();
   const Result<Trace, TextError> trace = read_trace(command.trace);
   if (!trace) {
-    return refuse(trace.error());
+    return refuse_text(trace.error());
   }
   Result<OutputFile, Complaint> file = OutputFile::open(command.out);
   if (!file) {
@@ -128,7 +128,7 @@ Command add_shrink(CLI::App& program) {
       "Exit status: 0 OUT is written; 2 bad usage, a malformed trace, or one that no allocator's fault makes fail;\n"
       "3 the implementation could not be run; 130 interrupted, and OUT is the best so far.\n\n"
       "Example:\n"
-      "  poolproof shrink long.trace --impl B20-group-late -o short.trace");
+      "  poolproof shrink long.trace --impl B20 -o short.trace");
   return {app, [command] { return shrink_file(*command); }};
 }
 
