@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "cli/exit_status.hpp"
 #include "cli/findings.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/limits.hpp"
 #include "cli/names.hpp"
 #include "cli/output_options.hpp"
 
@@ -17,6 +19,7 @@ namespace poolproof::cli {
 namespace {
 
 constexpr std::uint64_t default_traces = 2000;
+constexpr std::uint64_t most_traces = std::uint64_t{1} << 62U;
 
 struct CheckOptions {
   std::vector<std::string> impls{"host"};
@@ -54,15 +57,15 @@ void add_extent(CLI::App& app, CheckOptions& options) {
   app.add_option("--traces", options.traces,
                  fmt::format("Random traces an implementation. Default: {}, or with --time no limit", default_traces))
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62U).name(""));
+      ->check(whole_number(1, most_traces));
   app.add_option("--ops", options.ops, "Ops a trace")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000).name(""))
+      ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Seed, or `random`. Default: $POOLPROOF_SEED, else 1")->type_name("S");
   app.add_option("--time", options.time_s, "Time limit an implementation, in seconds")
       ->type_name("SECS")
-      ->check(CLI::Range(0.001, 1e9).name(""));
+      ->check(seconds());
   app.add_option("--shard", options.shard,
                  "Run part I of N, I from 0: the parts together are the whole run. Default: $GTEST_SHARD_INDEX and "
                  "$GTEST_TOTAL_SHARDS, else all")
@@ -75,6 +78,7 @@ void add_how(CLI::App& app, CheckOptions& options) {
       ->capture_default_str();
   app.add_option("--census-every", options.census_every, "Ops between whole-pool censuses; 0: at the end alone")
       ->type_name("N")
+      ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
   app.add_flag("--coverage", options.coverage, "Print what the traces exercised");
   app.add_flag("--require-coverage", options.require_coverage,
@@ -82,7 +86,7 @@ void add_how(CLI::App& app, CheckOptions& options) {
   add_output_options(app, options.output);
   app.add_option("--progress", options.progress, "Progress line on stderr: auto (on a terminal), never")
       ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "never"}).name(""))
+      ->check(CLI::IsMember({"auto", "never"}))
       ->capture_default_str();
 }
 

@@ -128,8 +128,10 @@ std::string table(const Json& items) {
   std::string out;
   for (const std::vector<std::string>& line : lines) {
     for (std::size_t i = 0; i < line.size(); ++i) {
-      out += i + 1 == line.size() ? line[i] + "\n" : fmt::format("{:<{}}  ", line[i], widths[i]);
+      out += fmt::format("{:<{}}  ", line[i], widths[i]);
     }
+    out.erase(out.find_last_not_of(' ') + 1);
+    out += '\n';
   }
   return out;
 }
@@ -169,7 +171,7 @@ Command add_list(CLI::App& program) {
   app->add_option("WHAT", options->what, "impls, mutants, invariants, geometries or rules")
       ->required()
       ->type_name("")
-      ->check(CLI::IsMember({"impls", "mutants", "invariants", "geometries", "rules"}).name(""));
+      ->check(CLI::IsMember({"impls", "mutants", "invariants", "geometries", "rules"}));
   app->add_flag("--names", options->names, "Names alone, one a line");
   app->add_option("--json", options->json, "Write the list as JSON instead; - is stdout")->type_name("FILE");
   app->footer("Exit status: 0; 2 bad usage.");

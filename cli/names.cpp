@@ -146,7 +146,7 @@ std::string nearest_hint(std::string_view name, const std::vector<std::string>& 
     }
   }
   const std::size_t near = std::max<std::size_t>(2, name.size() / 3);
-  return best_distance <= near ? fmt::format("; did you mean '{}'?", best) : std::string();
+  return best_distance <= near ? fmt::format(" (did you mean '{}'?)", best) : std::string();
 }
 
 Result<std::vector<const ImplInfo*>, Complaint> pick_impls(const std::vector<std::string>& names) {

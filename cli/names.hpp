@@ -13,7 +13,7 @@
 
 namespace poolproof::cli {
 
-/// "; did you mean 'host'?" or, when nothing is near, the empty string.
+/// " (did you mean 'host'?)" or, when nothing is near, the empty string.
 std::string nearest_hint(std::string_view name, const std::vector<std::string>& known);
 
 /// Names, or `mutants` (all of them), or `all` (every real implementation and every mutant). Each implementation once,

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,28 @@
 #include "cli/interrupt.hpp"
 #include "cli/names.hpp"
 #include "cli/version.hpp"
+#include "props/wrapped.hpp"
 
 namespace poolproof::cli {
 namespace {
+
+/// CLI11's, with descriptions broken into lines.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(option_width); }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string description;
+    for (const std::string& line : wrapped(CLI::Formatter::make_option_desc(option), help_width - option_width)) {
+      description += (description.empty() ? "" : "\n") + line;
+    }
+    return description;
+  }
+
+ private:
+  static constexpr std::size_t option_width = 30;
+  static constexpr std::size_t help_width = 110;
+};
 
 constexpr const char* footer =
     "Exit status: 0 holds; 1 an invariant is violated; 2 bad usage or bad input; 3 no verdict (an implementation\n"
@@ -39,7 +59,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// "; did you mean ...?" for the first word that nobody expected.
+/// " (did you mean ...?)" for the first word that nobody expected.
 std::string hint_for(const CLI::App& app, const std::vector<std::string>& extras) {
   if (extras.empty()) {
     return {};
@@ -84,6 +104,7 @@ int run_program(int argc, char** argv) {
   program.set_version_flag("--version", fmt::format("poolproof {}", version()));
   program.require_subcommand(1);
   program.footer(footer);
+  program.formatter(std::make_shared<HelpFormatter>());  // the subcommands inherit it
   const std::vector<Command> commands{add_check(program), add_replay(program), add_shrink(program), add_list(program),
                                       add_demo(program)};
   if (argc <= 1) {

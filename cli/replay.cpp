@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/findings.hpp"
+#include "cli/limits.hpp"
 #include "cli/names.hpp"
 #include "cli/output_options.hpp"
 #include "cli/trace_input.hpp"
@@ -104,6 +106,7 @@ Command add_replay(CLI::App& program) {
   app->add_option("--census-every", options->census_every,
                   "Ops between whole-pool censuses; more is faster on long traces. 0: at the end alone")
       ->type_name("N")
+      ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
   add_output_options(*app, options->output);
   app->footer(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "cli/console.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/limits.hpp"
 #include "cli/names.hpp"
 #include "cli/output_file.hpp"
 #include "cli/output_options.hpp"
@@ -121,7 +123,7 @@ Command add_shrink(CLI::App& program) {
       ->type_name("OUT");
   app->add_option("--max-runs", command->max_evaluations, "Runs of the implementation at most")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62U).name(""))
+      ->check(whole_number(1, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
   app->footer(
       "The shrunk trace breaks the same invariant. OUT is written whole or not at all.\n\n"

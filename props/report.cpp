@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/trace_text.hpp"
+#include "props/wrapped.hpp"
 
 namespace poolproof {
 namespace {
@@ -47,24 +48,6 @@ class Paint {
 
   bool on_;
 };
-
-/// Breaks `text` at blanks so that lines end before `width`; a word longer than that stands alone.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-  std::vector<std::string> lines(1);
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    std::string& line = lines.back();
-    if (!line.empty() && line.size() + 1 + word.size() > width) {
-      lines.emplace_back(word);
-    } else {
-      line += line.empty() ? "" : " ";
-      line += word;
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 std::string padded(std::string_view text, std::size_t width) { return fmt::format("{:<{}}", text, width); }
 
@@ -201,15 +184,6 @@ void trace_listing(std::string& out, const Paint& paint, const FailureView& view
   elision(out, skipped);
 }
 
-void indented(std::string& out, std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    out += line.empty() ? "\n" : fmt::format("    {}\n", line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 void to_paste(std::string& out, const Paint& paint, const FailureView& view) {
   if (!view.trace_file.empty()) {
     out += fmt::format("\n  {}\n    {}\n", paint(Style::strong, "replay it"), paint(Style::command, replay_line(view)));
@@ -226,7 +200,7 @@ void to_paste(std::string& out, const Paint& paint, const FailureView& view) {
   }
   if (view.snippet) {
     out += fmt::format("\n  {}\n", paint(Style::strong, "keep it: a GoogleTest that holds once the bug is fixed"));
-    indented(out, gtest_snippet(view));
+    out += "\n" + gtest_snippet(view);
   }
 }
 

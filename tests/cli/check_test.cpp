@@ -273,7 +273,7 @@ struct Misuse {
 TEST(Check, MisuseIsNamedWithItsRemedy) {
   const Sandbox sandbox;
   const std::vector<Misuse> misuses{
-      {{"check", "--impl", "hots"}, "no implementation is named 'hots'; did you mean 'host'?"},
+      {{"check", "--impl", "hots"}, "no implementation is named 'hots' (did you mean 'host'?); "},
       {{"check", "--impl", "b15-group"}, "did you mean 'B15-group-end'?"},
       {{"check", "--geometry", "hybrid-p4-rin"}, "did you mean 'hybrid-p4-ring"},
       {{"check", "--geometry", "layout=paged,page=3,full=9"}, "--geometry layout=paged,page=3,full=9: "},
@@ -288,9 +288,9 @@ TEST(Check, MisuseIsNamedWithItsRemedy) {
       {{"check", "--seed", "x"}, "--seed: 'x' is no seed"},
       {{"check", "--time", "0"}, "--time"},
       {{"check", "--color", "sometimes"}, "--color"},
-      {{"check", "--trace", "5"}, "'--trace' was not expected; did you mean '--traces'?"},
+      {{"check", "--trace", "5"}, "'--trace' was not expected (did you mean '--traces'?); "},
       {{"check", "--out", "file"}, "--out file: that is a file"},
-      {{"chek"}, "'chek' was not expected; did you mean 'check'?"},
+      {{"chek"}, "'chek' was not expected (did you mean 'check'?); "},
       {{"--nothing"}, "'--nothing' was not expected"},
   };
   sandbox.write("file", "");
