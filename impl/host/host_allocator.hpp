@@ -51,8 +51,6 @@ class HostAllocator : public Allocator {
 
  protected:
   explicit HostAllocator(const Geometry& geometry);
-  HostAllocator(const HostAllocator&) = default;
-  HostAllocator(HostAllocator&&) = default;
 
   // The steps.
 

@@ -7,9 +7,7 @@ namespace poolproof {
 HybridAllocator::HybridAllocator(const Geometry& geometry)
     : HostAllocator(geometry), mapping_(geometry.mapping_length()), swa_kv_(swa_rows(geometry)) {}
 
-std::unique_ptr<Allocator> HybridAllocator::clone() const {
-  return std::unique_ptr<Allocator>(new HybridAllocator(*this));  // the copy constructor is protected
-}
+std::unique_ptr<Allocator> HybridAllocator::clone() const { return std::make_unique<HybridAllocator>(*this); }
 
 std::int64_t HybridAllocator::swa_rows(const Geometry& geometry) {
   return geometry.ringed() ? (geometry.reqs + 1) * geometry.ring : geometry.swa + geometry.page;

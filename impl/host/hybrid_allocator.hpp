@@ -47,8 +47,6 @@ class HybridAllocator : public HostAllocator {
     Mapping mapping;
   };
 
-  HybridAllocator(const HybridAllocator&) = default;
-
   // The steps that a single pool does not have.
 
   /// May both pools serve? Neither gives up a page before this is known.

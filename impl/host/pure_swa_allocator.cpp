@@ -7,9 +7,7 @@ namespace poolproof {
 PureSwaAllocator::PureSwaAllocator(const Geometry& geometry)
     : SingleAllocator(geometry), swa_kv_(geometry.full + geometry.page) {}
 
-std::unique_ptr<Allocator> PureSwaAllocator::clone() const {
-  return std::unique_ptr<Allocator>(new PureSwaAllocator(*this));  // the copy constructor is protected
-}
+std::unique_ptr<Allocator> PureSwaAllocator::clone() const { return std::make_unique<PureSwaAllocator>(*this); }
 
 void PureSwaAllocator::free_pages(Side side, std::span<const Page> full_pages) {
   if (side != Side::full) {

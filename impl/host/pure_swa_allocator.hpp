@@ -23,8 +23,6 @@ class PureSwaAllocator : public SingleAllocator {
   Answer gauges(Gauges& out) override;
 
  protected:
-  PureSwaAllocator(const PureSwaAllocator&) = default;
-
   void free_pages(Side side, std::span<const Page> full_pages) override;
 
  private:

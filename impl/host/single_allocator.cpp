@@ -2,9 +2,7 @@
 
 namespace poolproof {
 
-std::unique_ptr<Allocator> SingleAllocator::clone() const {
-  return std::unique_ptr<Allocator>(new SingleAllocator(*this));  // the copy constructor is protected
-}
+std::unique_ptr<Allocator> SingleAllocator::clone() const { return std::make_unique<SingleAllocator>(*this); }
 
 Answer SingleAllocator::alloc(Tokens tokens, Locs& out) {
   if (!make_room(Pool::full, pool(Pool::full).pages_of(tokens))) {

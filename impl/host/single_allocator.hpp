@@ -25,8 +25,6 @@ class SingleAllocator : public HostAllocator {
   Answer restore_state(std::uint32_t key) override;
 
  protected:
-  SingleAllocator(const SingleAllocator&) = default;
-
   void free_pages(Side side, std::span<const Page> full_pages) override;
 
  private:

@@ -20,7 +20,7 @@ class ZeroedArray {
  public:
   explicit ZeroedArray(std::size_t size = 0) : size_(size), data_(allocate(size)) {}
   ~ZeroedArray() = default;
-  ZeroedArray(const ZeroedArray& other) : ZeroedArray(other.size_) { copy_from(other); }
+  ZeroedArray(const ZeroedArray& other) : size_(other.size_), data_(allocate(other.size_)) { copy_from(other); }
   ZeroedArray(ZeroedArray&&) noexcept = default;
   ZeroedArray& operator=(const ZeroedArray& other) {
     if (this != &other) {
@@ -42,11 +42,12 @@ class ZeroedArray {
 
  private:
   struct Release {
-    void operator()(T* memory) const { std::free(memory); }
+    void operator()(T* memory) const { std::free(memory); }  // NOLINT(cppcoreguidelines-no-malloc)
   };
   using Memory = std::unique_ptr<T[], Release>;
 
   static Memory allocate(std::size_t size) {
+    // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): nothing in std hands out memory that is zero before it is touched
     Memory memory(static_cast<T*>(std::calloc(std::max<std::size_t>(size, 1), sizeof(T))));
     if (memory == nullptr) {
       throw std::bad_alloc();

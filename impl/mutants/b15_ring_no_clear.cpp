@@ -21,7 +21,7 @@ ImplInfo b15_ring_no_clear() {
       .name = "B15-no-clear",
       .source = "sgl-project/sglang#38571",
       .mechanism = "in ring mode a free skips the SWA half altogether, the clearing of the mapping included",
-      .caught_by = {Invariant::mapping_cleared},
+      .caught_by = {Invariant::mapping_cleared, Invariant::group_ownership},
       .supports = ringed,
   });
 }

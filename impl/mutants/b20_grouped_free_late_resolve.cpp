@@ -42,7 +42,7 @@ ImplInfo b20_grouped_free_late_resolve() {
       .name = "B20",
       .source = "sgl-project/sglang#36135",
       .mechanism = "a grouped SWA free looks the peers up at the end of the group, not at the call",
-      .caught_by = {Invariant::group_ownership},
+      .caught_by = {Invariant::group_ownership, Invariant::mapping_cleared},
       .supports = paired,
   });
 }

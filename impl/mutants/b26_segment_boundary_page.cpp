@@ -33,7 +33,8 @@ ImplInfo b26_segment_boundary_page() {
       .name = "B26",
       .source = "sgl-project/sglang#37729",
       .mechanism = "a segment free does not return the partial last page",
-      .caught_by = {Invariant::avail_exact, Invariant::mapping_cleared},
+      .caught_by = {Invariant::avail_exact, Invariant::mapping_cleared, Invariant::group_ownership,
+                    Invariant::group_drains},
       .supports = wide_pages,
   });
 }

@@ -30,7 +30,7 @@ ImplInfo b36_duplicate_keeps_count() {
       .name = "B36",
       .source = "FlashML-org/FreeToken#204",
       .mechanism = "a free puts its first page into the free list twice and loses its last, so the count is right",
-      .caught_by = {Invariant::free_list_clean, Invariant::no_double_lend},
+      .caught_by = {Invariant::free_list_clean, Invariant::no_double_lend, Invariant::group_defers},
       .supports = any_geometry,
   });
 }

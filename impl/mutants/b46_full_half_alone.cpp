@@ -24,7 +24,7 @@ ImplInfo b46_full_half_alone() {
       .name = "B46",
       .source = "sgl-project/sglang#36637",
       .mechanism = "free releases the full half alone for the last page of its range",
-      .caught_by = {Invariant::mapping_cleared},
+      .caught_by = {Invariant::mapping_cleared, Invariant::group_ownership},
       .supports = paired,
   });
 }

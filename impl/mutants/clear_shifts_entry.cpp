@@ -33,7 +33,7 @@ ImplInfo clear_shifts_entry() {
       .name = "clear-shifts-entry",
       .source = "seeded from the mapping clear of a free",
       .mechanism = "a free moves a page's first mapping entry to the next full page, while that page is free",
-      .caught_by = {Invariant::mapping_live, Invariant::mapping_injective},
+      .caught_by = {Invariant::mapping_live, Invariant::mapping_injective, Invariant::mapping_cleared},
       .supports = paired,
   });
 }

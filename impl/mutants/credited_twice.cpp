@@ -45,7 +45,7 @@ ImplInfo credited_twice() {
       .name = "credited-twice",
       .source = "the count of sgl-project/sglang#27789, one page over",
       .mechanism = "a free credits its pages to the full pool twice",
-      .caught_by = {Invariant::avail_le_size, Invariant::avail_exact},
+      .caught_by = {Invariant::avail_le_size, Invariant::avail_exact, Invariant::group_drains},
       .supports = any_geometry,
   });
 }

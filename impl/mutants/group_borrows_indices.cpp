@@ -32,7 +32,7 @@ ImplInfo group_borrows_indices() {
       .name = "group-borrows-indices",
       .source = "seeded from the rule that a group owns a copy",
       .mechanism = "a group keeps views of a caller's buffer, which the next free overwrites",
-      .caught_by = {Invariant::group_drains, Invariant::conservation, Invariant::free_list_clean},
+      .caught_by = {Invariant::group_drains},
       .supports = any_geometry,
   });
 }

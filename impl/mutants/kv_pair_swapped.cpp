@@ -29,7 +29,7 @@ ImplInfo kv_pair_swapped() {
       .name = "kv-pair-swapped",
       .source = "seeded from the KV store",
       .mechanism = "a KV write of two tokens or more swaps its last two",
-      .caught_by = {Invariant::kv_intact},
+      .caught_by = {Invariant::kv_intact, Invariant::kv_fresh},
       .supports = any_geometry,
   });
 }

@@ -34,7 +34,7 @@ ImplInfo mapping_spills_over() {
       .name = "mapping-spills-over",
       .source = "seeded from the pairing of a lending",
       .mechanism = "pairing writes the first entry of the next full page as well, while that page is free",
-      .caught_by = {Invariant::mapping_injective, Invariant::mapping_live},
+      .caught_by = {Invariant::mapping_injective, Invariant::mapping_live, Invariant::mapping_cleared},
       .supports = paired,
   });
 }

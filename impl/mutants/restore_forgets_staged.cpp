@@ -24,7 +24,8 @@ ImplInfo restore_forgets_staged() {
       .name = "restore-forgets-staged",
       .source = "seeded from backup_state",
       .mechanism = "restore brings the free list back and leaves the staged one",
-      .caught_by = {Invariant::round_trip},
+      .caught_by = {Invariant::round_trip, Invariant::free_list_clean, Invariant::conservation,
+                    Invariant::no_double_lend},
       .supports = staging,
   });
 }

@@ -104,7 +104,8 @@ TEST(Registry, ClonesKeepTheFault) {
       const std::unique_ptr<Allocator> copy = (*made)->clone();
       ASSERT_NE(copy, nullptr);
       const Allocator& original = **made;
-      EXPECT_EQ(typeid(*copy), typeid(original)) << impl.name;
+      const Allocator& copied = *copy;
+      EXPECT_EQ(typeid(copied), typeid(original)) << impl.name;
     }
   }
 }
