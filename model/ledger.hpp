@@ -10,16 +10,16 @@
 namespace poolproof {
 
 enum class LifeEvent : std::uint8_t {
-  lent,         ///< to a row; detail = first position
-  peered,       ///< full page: paired with SWA page `detail`
-  shared,       ///< another row holds it too (copy)
-  dropped,      ///< a row let go of it
-  peer_freed,   ///< full page: its SWA peers were given back; it is a tombstone now
-  remapped,     ///< full page: took over peers of another (load-back); detail = first SWA loc
-  peer_moved,   ///< full page: its peers went to another full page
-  deferred,     ///< given back inside an open group
-  returned,     ///< to the free list (or staged)
-  restored,     ///< state came back from a snapshot
+  lent,        ///< to a row; detail = the page's index in the row
+  peered,      ///< full page: paired with SWA page `detail`; SWA page: with full page `detail`
+  shared,      ///< another row holds it too (copy)
+  dropped,     ///< a row let go of it
+  peer_freed,  ///< full page: its SWA peers were given back; it is a tombstone now
+  remapped,    ///< full page: took over peers of another (load-back); detail = SWA page of the first
+  peer_moved,  ///< full page: its peers went to another full page
+  deferred,    ///< given back inside an open group
+  returned,    ///< to the free list (or staged)
+  restored,    ///< state came back from a snapshot
 };
 
 struct LedgerEntry {
@@ -28,7 +28,7 @@ struct LedgerEntry {
   Row row = 0;
   Pool pool = Pool::full;
   LifeEvent event = LifeEvent::lent;
-  std::int64_t detail = 0;
+  std::int32_t detail = 0;
 };
 
 /// Keeps the newest `capacity` entries; older ones are overwritten.
@@ -37,7 +37,7 @@ class Ledger {
   explicit Ledger(std::size_t capacity = default_capacity) : mask_(capacity - 1), entries_(capacity) {}
 
   /// capacity is a power of two.
-  static constexpr std::size_t default_capacity = std::size_t{1} << 13U;
+  static constexpr std::size_t default_capacity = std::size_t{1} << 12U;
 
   void append(const LedgerEntry& entry) { entries_[count_++ & mask_] = entry; }
   void clear() { count_ = 0; }

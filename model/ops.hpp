@@ -195,7 +195,7 @@ std::string_view op_word_name(OpWord word);
 inline constexpr Row max_rows = 65536;
 inline constexpr std::uint32_t max_backups = 256;
 /// Positions go up to this length.
-inline constexpr Pos max_position = Pos{1} << 40;
+inline constexpr Pos max_position = Pos{1} << 30;
 
 /// Nothing, or why this op can never be part of a trace with this geometry (an op that the layout does not offer, an
 /// empty range, a row number too large), as one sentence with the remedy. Protocol rules are not looked at here: those

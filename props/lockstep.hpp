@@ -32,6 +32,7 @@ class Lockstep {
  private:
   Answer call(const Op& op);
   Answer gather_translations(const Op& op);
+  [[nodiscard]] bool translatable(std::span<const Loc> locs) const;
   std::optional<Verdict> refine(std::optional<Verdict> verdict);
   Verdict failure_verdict(const char* call) const;
 
@@ -57,9 +58,9 @@ struct RunOptions {
 /// What came of it.
 struct RunResult {
   std::optional<Verdict> verdict;
-  std::vector<Op> executed;   ///< with repair: the ops as run, up to and with the failing one
-  std::uint64_t ops = 0;      ///< ops run
-  std::string build_error;    ///< the implementation could not be built for this geometry; nothing was run
+  std::vector<Op> executed;  ///< with repair: the ops as run, up to and with the failing one
+  std::uint64_t ops = 0;     ///< ops run
+  std::string build_error;   ///< the implementation could not be built for this geometry; nothing was run
 };
 
 /// Builds the implementation afresh and runs the trace on it.

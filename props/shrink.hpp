@@ -19,10 +19,10 @@ struct ShrinkOptions {
 };
 
 struct ShrinkResult {
-  Trace trace;                     ///< protocol-correct, fails with `verdict.cause`
-  Verdict verdict;                 ///< of the shrunk trace, pinned to its first broken link
-  std::uint64_t evaluations = 0;   ///< runs of the implementation
-  bool minimal = false;            ///< no single or paired reduction still fails with the same cause
+  Trace trace;                    ///< protocol-correct, fails with `verdict.cause`
+  Verdict verdict;                ///< of the shrunk trace, pinned to its first broken link
+  std::uint64_t evaluations = 0;  ///< runs of the implementation
+  bool minimal = false;           ///< no single or paired reduction still fails with the same cause
 };
 
 /// `trace` must fail on `impl` with `cause`; nothing when it does not. Deterministic.

@@ -1,0 +1,250 @@
+#include "props/reductions.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <type_traits>
+
+namespace poolproof {
+namespace {
+
+/// Calls `f` with each range of an op (const or not, as the op is).
+template <typename AnyOp, typename F>
+void each_range(AnyOp& op, F f) {
+  std::visit(
+      [&](auto& concrete) {
+        if constexpr (requires { concrete.pieces; }) {
+          for (auto& piece : concrete.pieces) {
+            f(piece.range);
+          }
+        } else if constexpr (requires { concrete.ranges; }) {
+          for (auto& range : concrete.ranges) {
+            f(range);
+          }
+        } else if constexpr (requires { concrete.range; }) {
+          f(concrete.range);
+        }
+        if constexpr (requires { concrete.swa.begin; }) {
+          f(concrete.swa);
+        }
+      },
+      op);
+}
+
+/// Calls `f` with each row number of an op.
+template <typename AnyOp, typename F>
+void each_row(AnyOp& op, F f) {
+  std::visit(
+      [&](auto& concrete) {
+        if constexpr (requires { concrete.pieces; }) {
+          for (auto& piece : concrete.pieces) {
+            f(piece.row);
+          }
+        } else if constexpr (requires { concrete.rows; }) {
+          for (auto& row : concrete.rows) {
+            f(row);
+          }
+        } else if constexpr (requires { concrete.row; }) {
+          f(concrete.row);
+        } else if constexpr (requires { concrete.to; }) {
+          f(concrete.to);
+          f(concrete.from);
+        }
+      },
+      op);
+}
+
+template <typename Parts>
+void without_each(const Op& op, Parts parts, std::vector<Op>& out) {
+  const std::size_t count = std::invoke(parts, op).size();
+  for (std::size_t i = 0; i < count && count > 1; ++i) {
+    Op smaller = op;
+    auto& list = std::invoke(parts, smaller);
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
+    out.push_back(std::move(smaller));
+  }
+}
+
+void add_part_drops(const Op& op, std::vector<Op>& out) {
+  std::visit(
+      [&](const auto& concrete) {
+        using Concrete = std::decay_t<decltype(concrete)>;
+        if constexpr (requires { concrete.pieces; }) {
+          without_each(
+              op, [](auto& any) -> auto& { return std::get<Concrete>(any).pieces; }, out);
+        } else if constexpr (requires { concrete.rows; }) {
+          without_each(
+              op, [](auto& any) -> auto& { return std::get<Concrete>(any).rows; }, out);
+        } else if constexpr (requires { concrete.ranges; }) {
+          without_each(
+              op, [](auto& any) -> auto& { return std::get<Concrete>(any).ranges; }, out);
+        }
+      },
+      op);
+}
+
+/// Each range of the op, shortened at its end: to one token, one page, a half, one less.
+void add_shorter_ranges(const Op& op, Tokens page, std::vector<Op>& out) {
+  std::size_t count = 0;
+  each_range(op, [&](const Range&) { ++count; });
+  for (std::size_t which = 0; which < count; ++which) {
+    Pos size = 0;
+    std::size_t at = 0;
+    each_range(op, [&](const Range& range) { size = at++ == which ? range.size() : size; });
+    Pos tried = 0;
+    for (const Pos length : {Pos{1}, page, page + 1, size / 2, size - page, size - 1}) {
+      if (length <= tried || length >= size) {
+        continue;
+      }
+      tried = length;
+      Op smaller = op;
+      at = 0;
+      each_range(smaller, [&](Range& range) {
+        if (at++ == which) {
+          range.end = range.begin + length;
+        }
+      });
+      out.push_back(std::move(smaller));
+    }
+  }
+}
+
+void add_lower_numbers(const Op& op, std::vector<Op>& out) {
+  std::vector<Row> named;
+  each_row(op, [&](Row row) { named.push_back(row); });
+  for (const Row row : named) {
+    for (const Row lower : {Row{0}, row - 1}) {
+      if (row == 0 || lower >= row) {
+        continue;
+      }
+      Op smaller = op;
+      each_row(smaller, [&](Row& any) { any = any == row ? lower : any; });
+      out.push_back(std::move(smaller));
+    }
+  }
+  if (const auto* trim = std::get_if<op::Trim>(&op); trim != nullptr && trim->length > 1) {
+    out.emplace_back(op::Trim{trim->row, 1});
+    out.emplace_back(op::Trim{trim->row, trim->length - 1});
+  }
+  if (const auto* remap = std::get_if<op::Remap>(&op); remap != nullptr && remap->from_begin > 0) {
+    out.emplace_back(op::Remap{remap->to, remap->range, remap->from, 0});
+    out.emplace_back(op::Remap{remap->to, remap->range, remap->from, remap->range.begin});
+  }
+}
+
+// ---- geometry
+
+/// Positions and sizes divided by `by`, ends rounded up, so that page borders stay page borders.
+Trace scaled(const Trace& trace, Tokens by) {
+  Trace smaller = trace;
+  Geometry& g = smaller.geometry;
+  g.page /= by;
+  g.full /= by;
+  g.swa /= by;
+  g.window = g.window == 0 ? 0 : std::max<Tokens>(1, g.window / by);
+  g.ring = g.ring == 0 ? 0 : std::max(g.window, g.ring / by);
+  for (Op& op : smaller.ops) {
+    each_range(op, [by](Range& range) {
+      range.begin /= by;
+      range.end = std::max(range.begin + 1, (range.end + by - 1) / by);
+    });
+    if (auto* trim = std::get_if<op::Trim>(&op)) {
+      trim->length = (trim->length + by - 1) / by;
+    } else if (auto* remap = std::get_if<op::Remap>(&op)) {
+      remap->from_begin /= by;
+    } else if (auto* resize = std::get_if<op::Resize>(&op)) {
+      resize->full /= by;
+      resize->swa /= by;
+    }
+  }
+  return smaller;
+}
+
+void add_smaller_pages(const Trace& trace, std::vector<Trace>& out) {
+  const Tokens page = trace.geometry.page;
+  for (Tokens smaller = 1; smaller < page; smaller *= 2) {
+    out.push_back(scaled(trace, page / smaller));
+  }
+  for (Tokens smaller = 1; smaller < page; smaller *= 2) {
+    Trace kept = trace;
+    kept.geometry.page = smaller;
+    out.push_back(std::move(kept));
+  }
+}
+
+/// One size of the geometry made smaller: to its least, a half, one step less.
+void add_smaller_sizes(const Trace& trace, std::vector<Trace>& out) {
+  const auto vary = [&](auto Geometry::*field, std::int64_t step) {
+    const std::int64_t now = trace.geometry.*field;
+    std::int64_t tried = 0;
+    for (const std::int64_t size : {step, 2 * step, now / 2 / step * step, now - step}) {
+      if (size > tried && size < now) {
+        tried = size;
+        Trace smaller = trace;
+        smaller.geometry.*field = size;
+        out.push_back(std::move(smaller));
+      }
+    }
+  };
+  vary(&Geometry::full, trace.geometry.page);
+  vary(&Geometry::swa, trace.geometry.page);
+  vary(&Geometry::window, 1);
+  vary(&Geometry::ring, 1);
+  vary(&Geometry::reqs, 1);
+  if (trace.geometry.reqs == 1 && !trace.geometry.ringed()) {
+    Trace smaller = trace;
+    smaller.geometry.reqs = 0;
+    out.push_back(std::move(smaller));
+  }
+  if (trace.geometry.need_sort) {
+    Trace smaller = trace;
+    smaller.geometry.need_sort = false;
+    out.push_back(std::move(smaller));
+  }
+  if (trace.geometry.ringed() && trace.geometry.ring == trace.geometry.window && trace.geometry.ring > 1) {
+    for (const Tokens size : {Tokens{1}, trace.geometry.ring / 2}) {
+      Trace smaller = trace;
+      smaller.geometry.ring = smaller.geometry.window = size;
+      out.push_back(std::move(smaller));
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t parts_of(const Op& op) {
+  std::size_t parts = 0;
+  each_range(op, [&](const Range&) { ++parts; });
+  if (const auto* decode = std::get_if<op::Decode>(&op)) {
+    parts += decode->rows.size();
+  }
+  return parts;
+}
+
+Tokens tokens_of(const Op& op) {
+  Tokens tokens = 0;
+  each_range(op, [&](const Range& range) { tokens += range.begin + range.end; });
+  each_row(op, [&](Row row) { tokens += row; });
+  if (const auto* trim = std::get_if<op::Trim>(&op)) {
+    tokens += trim->length;
+  } else if (const auto* remap = std::get_if<op::Remap>(&op)) {
+    tokens += remap->from_begin;
+  }
+  return tokens;
+}
+
+std::vector<Op> op_reductions(const Op& op, const Geometry& g) {
+  std::vector<Op> out;
+  add_part_drops(op, out);
+  add_shorter_ranges(op, g.page, out);
+  add_lower_numbers(op, out);
+  return out;
+}
+
+std::vector<Trace> geometry_reductions(const Trace& trace) {
+  std::vector<Trace> out;
+  add_smaller_pages(trace, out);
+  add_smaller_sizes(trace, out);
+  return out;
+}
+
+}  // namespace poolproof

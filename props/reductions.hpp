@@ -1,0 +1,24 @@
+// The steps of the shrinker: smaller variants of one op, and of a trace's geometry. Candidates need not be
+// protocol-correct; running them mends them.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/ops.hpp"
+
+namespace poolproof {
+
+/// Pieces, rows or segments of an op: what a batch has many of.
+std::size_t parts_of(const Op& op);
+
+/// Tokens that an op names, its positions and row numbers included: what ranges are made smaller by.
+Tokens tokens_of(const Op& op);
+
+/// Variants of one op with a part less, a shorter range, or a lower row, the boldest first.
+std::vector<Op> op_reductions(const Op& op, const Geometry& g);
+
+/// The trace with smaller pages (positions scaled along), smaller pools, ring, window, fewer slots, no need_sort.
+std::vector<Trace> geometry_reductions(const Trace& trace);
+
+}  // namespace poolproof

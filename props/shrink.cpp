@@ -1,0 +1,173 @@
+#include "props/shrink.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "props/lockstep.hpp"
+#include "props/reductions.hpp"
+
+namespace poolproof {
+namespace {
+
+/// What shrinking makes smaller, most important first.
+std::tuple<std::size_t, std::size_t, Tokens, Tokens> cost_of(const Trace& trace) {
+  std::size_t parts = 0;
+  Tokens tokens = 0;
+  for (const Op& op : trace.ops) {
+    parts += parts_of(op);
+    tokens += tokens_of(op);
+  }
+  const Geometry& g = trace.geometry;
+  const Tokens geometry = g.full + g.swa + g.page + g.ring + g.window + g.reqs + (g.need_sort ? 1 : 0);
+  return {trace.ops.size(), parts, geometry, tokens};
+}
+
+class Shrinker {
+ public:
+  Shrinker(const ImplInfo& impl, const Cause& cause, const ShrinkOptions& options)
+      : impl_(impl), cause_(cause), options_(options) {}
+
+  std::optional<ShrinkResult> run(const Trace& trace) {
+    best_ = trace;
+    best_.lines.clear();
+    std::optional<Verdict> verdict = evaluate(best_);
+    if (!verdict) {
+      return std::nullopt;
+    }
+    verdict_ = std::move(*verdict);
+    drop_expectations();
+    bool smaller = true;
+    while (smaller && !stopped()) {
+      smaller = drop_chunks();
+      smaller = reduce_geometry() || smaller;
+      smaller = reduce_parts() || smaller;
+      smaller = (!smaller && drop_pairs()) || smaller;
+    }
+    return ShrinkResult{std::move(best_), std::move(verdict_), evaluations_, !stopped()};
+  }
+
+ private:
+  bool stopped() {
+    out_of_time_ = out_of_time_ || evaluations_ >= options_.max_evaluations || (options_.stop && options_.stop());
+    return out_of_time_;
+  }
+
+  /// Runs a candidate, mended where the protocol asks for it. On the same cause `trace` becomes what was really run.
+  std::optional<Verdict> evaluate(Trace& trace) {
+    ++evaluations_;
+    RunResult result = run_trace(trace, impl_, {.census_every = 1, .repair = true});
+    if (!result.verdict || result.verdict->cause != cause_) {
+      return std::nullopt;
+    }
+    trace.ops = std::move(result.executed);
+    return std::move(result.verdict);
+  }
+
+  /// Keeps the candidate when it still fails in the same way and is smaller.
+  bool keep(Trace candidate) {
+    if (stopped() || geometry_fault(candidate.geometry) || !impl_.supports(candidate.geometry)) {
+      return false;
+    }
+    std::optional<Verdict> verdict = evaluate(candidate);
+    if (!verdict || !(cost_of(candidate) < cost_of(best_))) {
+      return false;
+    }
+    best_ = std::move(candidate);
+    verdict_ = std::move(*verdict);
+    return true;
+  }
+
+  void drop_expectations() {
+    Trace candidate = best_;
+    std::erase_if(candidate.ops, [](const Op& op) { return std::holds_alternative<op::Expect>(op); });
+    if (candidate.ops.size() < best_.ops.size()) {
+      keep(std::move(candidate));
+    }
+  }
+
+  bool drop(std::size_t begin, std::size_t count) {
+    Trace candidate = best_;
+    const auto first = candidate.ops.begin() + static_cast<std::ptrdiff_t>(begin);
+    candidate.ops.erase(first, first + static_cast<std::ptrdiff_t>(std::min(count, candidate.ops.size() - begin)));
+    return keep(std::move(candidate));
+  }
+
+  /// Runs of ops, half the trace down to single ops.
+  bool drop_chunks() {
+    bool smaller = false;
+    for (std::size_t chunk = std::max<std::size_t>(1, best_.ops.size() / 2); chunk > 0; chunk /= 2) {
+      for (std::size_t end = best_.ops.size(); end > 0 && !stopped();) {
+        const std::size_t begin = end > chunk ? end - chunk : 0;
+        smaller = drop(begin, end - begin) || smaller;
+        end = std::min(begin, best_.ops.size());
+      }
+    }
+    return smaller;
+  }
+
+  /// Two ops that need each other: a group's two ends, a slot and its return.
+  bool drop_pairs() {
+    for (std::size_t i = 0; i + 1 < best_.ops.size(); ++i) {
+      for (std::size_t j = i + 1; j < best_.ops.size() && !stopped(); ++j) {
+        Trace candidate = best_;
+        candidate.ops.erase(candidate.ops.begin() + static_cast<std::ptrdiff_t>(j));
+        candidate.ops.erase(candidate.ops.begin() + static_cast<std::ptrdiff_t>(i));
+        if (keep(std::move(candidate))) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Pieces of batches, lengths of ranges, rows that can be another row.
+  bool reduce_parts() {
+    bool smaller = false;
+    for (std::size_t i = 0; i < best_.ops.size() && !stopped(); ++i) {
+      for (bool again = true; again && i < best_.ops.size();) {
+        again = false;
+        for (Op& reduced : op_reductions(best_.ops[i], best_.geometry)) {
+          Trace candidate = best_;
+          candidate.ops[i] = std::move(reduced);
+          if (keep(std::move(candidate))) {
+            again = smaller = true;
+            break;
+          }
+        }
+      }
+    }
+    return smaller;
+  }
+
+  bool reduce_geometry() {
+    bool smaller = false;
+    for (bool again = true; again && !stopped();) {
+      again = false;
+      for (Trace& candidate : geometry_reductions(best_)) {
+        if (keep(std::move(candidate))) {
+          again = smaller = true;
+          break;
+        }
+      }
+    }
+    return smaller;
+  }
+
+  const ImplInfo& impl_;
+  const Cause& cause_;
+  const ShrinkOptions& options_;
+  Trace best_;
+  Verdict verdict_;
+  std::uint64_t evaluations_ = 0;
+  bool out_of_time_ = false;
+};
+
+}  // namespace
+
+std::optional<ShrinkResult> shrink(const Trace& trace, const ImplInfo& impl, const Cause& cause,
+                                   const ShrinkOptions& options) {
+  return Shrinker(impl, cause, options).run(trace);
+}
+
+}  // namespace poolproof
