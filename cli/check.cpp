@@ -141,12 +141,9 @@ Coverage merged_coverage(const CampaignReport& report) {
   return coverage;
 }
 
-/// Says what `--coverage` and `--require-coverage` asked for; answers whether the latter is satisfied.
-bool judge_coverage(Console& console, const CheckOptions& options, const Coverage& coverage) {
-  if (options.coverage) {
-    console.print("\n" + coverage_table(coverage));
-  }
-  const std::vector<std::string> missing = options.require_coverage ? coverage.missing() : std::vector<std::string>();
+/// Says what is missing from a coverage that was required; answers whether nothing is.
+bool covered(const Coverage& coverage) {
+  const std::vector<std::string> missing = coverage.missing();
   if (!missing.empty()) {
     constexpr std::size_t most = 5;
     std::string list;
@@ -191,8 +188,13 @@ Summary report(Console& console, const CheckOptions& options, const CampaignOpti
   print_table(console, summary.rows);
   if (options.coverage || options.require_coverage) {
     summary.coverage = merged_coverage(report);
-    const bool covered = judge_coverage(console, options, *summary.coverage);
-    summary.status = covered || summary.status != exit_holds ? summary.status : exit_no_verdict;
+  }
+  if (options.coverage) {
+    console.print("\n" + coverage_table(*summary.coverage));
+  }
+  // What was interrupted is not held to it.
+  if (options.require_coverage && !summary.interrupted && !covered(*summary.coverage)) {
+    summary.status = summary.status == exit_holds ? exit_no_verdict : summary.status;
   }
   if (summary.interrupted) {
     Console::complain("interrupted; the results above are what was found until then");

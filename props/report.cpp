@@ -15,7 +15,9 @@ namespace {
 constexpr std::size_t text_width = 110;
 /// Traces of up to this many ops are shown whole and come with a test to paste.
 constexpr std::size_t whole_trace_ops = 60;
-/// Of a longer one: ops before the failing op, and ops around the other one.
+/// Of a page's life the newest events.
+constexpr std::size_t most_events = 12;
+/// Of a longer trace: ops before the failing op, and ops around the other one.
 constexpr std::size_t ops_before_failure = 24;
 constexpr std::size_t ops_around_other = 2;
 
@@ -119,8 +121,12 @@ void facts(std::string& out, const Paint& paint, const FailureView& view) {
 void histories(std::string& out, const Paint& paint, const Verdict& verdict) {
   for (const PageHistory& history : verdict.histories) {
     out += fmt::format("\n  {}\n", paint(Style::strong, "page " + page_name(history.pool, history.page)));
-    for (const std::string& event : history.events) {
-      for (const std::string& line : wrapped(event, text_width - 4)) {
+    const std::size_t earlier = history.events.size() - std::min(history.events.size(), most_events);
+    if (earlier > 0) {
+      out += fmt::format("    ... {} earlier event{}\n", earlier, earlier == 1 ? "" : "s");
+    }
+    for (std::size_t i = earlier; i < history.events.size(); ++i) {
+      for (const std::string& line : wrapped(history.events[i], text_width - 4)) {
         out += fmt::format("    {}\n", line);
       }
     }
