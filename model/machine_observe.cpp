@@ -144,10 +144,14 @@ void Machine::State::set_peer(Loc loc, Loc peer) {
   }
 }
 
-/// A new full loc that is due no peer translates to 0.
+/// A new full loc that is due no peer translates to 0. (In ring mode lending leaves the mapping alone: a slot of the
+/// row's last page, trimmed and lent again, keeps what a load-back set.)
 Fault Machine::State::outside_tail(const Lending& lending, Pos pos, Loc loc, Loc peer_seen) {
-  if (peer_seen == 0) {
+  if (peer_seen == 0 && geo.paired()) {
     set_peer(loc, 0);
+    return {};
+  }
+  if (geo.ringed() && peer_seen == peers[static_cast<std::size_t>(loc)]) {
     return {};
   }
   Verdict v = verdict(Invariant::mapping_cleared, 0,
@@ -346,7 +350,8 @@ Fault Machine::State::observe_release(Side side, const Plan& plan, const Observa
     return {};
   }
   const Row by = pieces.empty() ? 0 : pieces.front().row;
-  if (side != Side::full && geo.hybrid()) {
+  // In ring mode no page hangs on the mapping, and any free clears it.
+  if (geo.ringed() || (geo.paired() && side != Side::full)) {
     for (const Page number : touched_full) {
       release_peers(number);
     }

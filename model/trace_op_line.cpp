@@ -475,7 +475,7 @@ bool OpReader::resize(Op& op) {
     return fail(cursor_.offset(), "the new size of the pool is missing", "full=TOKENS or full=PAGESp");
   }
   if (swa && read.swa == 0) {
-    return fail(cursor_.line().find("swa="), "swa=0 is not a pool size; it is at least one page");
+    return fail(cursor_.line().find("swa=") + 4, "swa=0 is not a pool size; it is at least one page");
   }
   op = read;
   return true;

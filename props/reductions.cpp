@@ -240,6 +240,22 @@ std::vector<Op> op_reductions(const Op& op, const Geometry& g) {
   return out;
 }
 
+Trace with_rows_renumbered(const Trace& trace) {
+  Trace renumbered = trace;
+  std::vector<Row> seen;
+  for (Op& op : renumbered.ops) {
+    each_row(op, [&](Row& row) {
+      const auto at = std::find(seen.begin(), seen.end(), row);
+      const auto number = static_cast<Row>(at - seen.begin());
+      if (at == seen.end()) {
+        seen.push_back(row);
+      }
+      row = number;
+    });
+  }
+  return renumbered;
+}
+
 std::vector<Trace> geometry_reductions(const Trace& trace) {
   std::vector<Trace> out;
   add_smaller_pages(trace, out);

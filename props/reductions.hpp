@@ -18,6 +18,9 @@ Tokens tokens_of(const Op& op);
 /// Variants of one op with a part less, a shorter range, or a lower row, the boldest first.
 std::vector<Op> op_reductions(const Op& op, const Geometry& g);
 
+/// The trace with its rows numbered from 0 in order of appearance.
+Trace with_rows_renumbered(const Trace& trace);
+
 /// The trace with smaller pages (positions scaled along), smaller pools, ring, window, fewer slots, no need_sort.
 std::vector<Trace> geometry_reductions(const Trace& trace);
 

@@ -43,6 +43,7 @@ class Shrinker {
       smaller = reduce_geometry() || smaller;
       smaller = reduce_parts() || smaller;
       smaller = (!smaller && drop_pairs()) || smaller;
+      smaller = keep(with_rows_renumbered(best_)) || smaller;
     }
     return ShrinkResult{std::move(best_), std::move(verdict_), evaluations_, !stopped()};
   }
