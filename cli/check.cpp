@@ -6,10 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "cli/check_report.hpp"
 #include "cli/commands.hpp"
-#include "cli/coverage_table.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/findings.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/limits.hpp"
 #include "cli/names.hpp"
@@ -27,13 +25,10 @@ struct CheckOptions {
   std::optional<std::uint64_t> traces;
   std::uint32_t ops = 120;
   std::string seed;
-  double time_s = 0;
-  std::string out = "poolproof-out";
   std::uint32_t census_every = 64;
-  bool require_coverage = false;
-  bool coverage = false;
   std::string shard;
   std::string progress = "auto";
+  CheckReportOptions report;
   OutputOptions output;
 };
 
@@ -63,7 +58,7 @@ void add_extent(CLI::App& app, CheckOptions& options) {
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "Seed, or `random`. Default: $POOLPROOF_SEED, else 1")->type_name("S");
-  app.add_option("--time", options.time_s, "Time limit an implementation, in seconds")
+  app.add_option("--time", options.report.time_s, "Time limit an implementation, in seconds")
       ->type_name("SECS")
       ->check(seconds());
   app.add_option("--shard", options.shard,
@@ -73,15 +68,15 @@ void add_extent(CLI::App& app, CheckOptions& options) {
 }
 
 void add_how(CLI::App& app, CheckOptions& options) {
-  app.add_option("--out", options.out, "Folder for shrunk traces; made when there is one to write")
+  app.add_option("--out", options.report.out, "Folder for shrunk traces; made when there is one to write")
       ->type_name("DIR")
       ->capture_default_str();
   app.add_option("--census-every", options.census_every, "Ops between whole-pool censuses; 0: at the end alone")
       ->type_name("N")
       ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
-  app.add_flag("--coverage", options.coverage, "Print what the traces exercised");
-  app.add_flag("--require-coverage", options.require_coverage,
+  app.add_flag("--coverage", options.report.coverage, "Print what the traces exercised");
+  app.add_flag("--require-coverage", options.report.require_coverage,
                "Fail (status 3) when an op, a pair of ops or a corner that these pools can show was not exercised");
   add_output_options(app, options.output);
   app.add_option("--progress", options.progress, "Progress line on stderr: auto (on a terminal), never")
@@ -109,51 +104,20 @@ Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options) {
     return shard.error();
   }
   std::error_code ignored;
-  if (std::filesystem::exists(options.out, ignored) && !std::filesystem::is_directory(options.out, ignored)) {
-    return Complaint{fmt::format("--out {}: that is a file; name a folder", options.out)};
+  if (std::filesystem::exists(options.report.out, ignored) &&
+      !std::filesystem::is_directory(options.report.out, ignored)) {
+    return Complaint{fmt::format("--out {}: that is a file; name a folder", options.report.out)};
   }
   campaign.impls = std::move(impls).value();
   campaign.geometries = std::move(geometries->geometries);
   campaign.vary = geometries->vary;
   campaign.seed = *seed;
-  campaign.traces = options.traces.value_or(options.time_s > 0 ? 0 : default_traces);
+  campaign.traces = options.traces.value_or(options.report.time_s > 0 ? 0 : default_traces);
   campaign.ops = options.ops;
   campaign.census_every = options.census_every;
   campaign.shard_index = shard->index;
   campaign.shard_count = shard->count;
   return campaign;
-}
-
-CampaignParameters parameters_of(const CampaignOptions& campaign, const CheckOptions& options) {
-  CampaignParameters parameters{campaign.seed,        campaign.traces,      campaign.ops,   campaign.census_every,
-                                campaign.shard_index, campaign.shard_count, options.time_s, {}};
-  for (const NamedGeometry& geometry : campaign.geometries) {
-    parameters.geometries.push_back(geometry.name);
-  }
-  return parameters;
-}
-
-Coverage merged_coverage(const CampaignReport& report) {
-  Coverage coverage;
-  for (const ImplOutcome& outcome : report.outcomes) {
-    coverage.merge(outcome.coverage);
-  }
-  return coverage;
-}
-
-/// Says what is missing from a coverage that was required; answers whether nothing is.
-bool covered(const Coverage& coverage) {
-  const std::vector<std::string> missing = coverage.missing();
-  if (!missing.empty()) {
-    constexpr std::size_t most = 5;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(most, missing.size()); ++i) {
-      list += fmt::format("{}{}", i == 0 ? "" : ", ", missing[i]);
-    }
-    Console::complain(fmt::format("--require-coverage: {} not exercised: {}{}; give more --traces or --ops",
-                                  missing.size(), list, missing.size() > most ? ", ..." : ""));
-  }
-  return missing.empty();
 }
 
 void print_start(Console& console, const CampaignOptions& campaign) {
@@ -162,44 +126,6 @@ void print_start(Console& console, const CampaignOptions& campaign) {
     line += fmt::format(", shard {}/{}", campaign.shard_index, campaign.shard_count);
   }
   console.print(line + "\n");
-}
-
-/// Everything after the campaign, up to the exit status.
-Summary report(Console& console, const CheckOptions& options, const CampaignOptions& campaign,
-               const CampaignReport& report, const Progress& progress) {
-  Summary summary;
-  summary.command = "check";
-  summary.campaign = parameters_of(campaign, options);
-  summary.canary_caught = report.canary_caught;
-  summary.canary_says = report.canary_says;
-  summary.interrupted = interrupted();
-  if (!report.canary_caught) {
-    Console::complain(
-        fmt::format("the canary was not caught, so this campaign proves nothing and was not run: {}; give "
-                    "more --ops or other geometries",
-                    report.canary_says));
-    summary.status = exit_no_verdict;
-    return summary;
-  }
-  console.print(fmt::format("canary {}\n\n", report.canary_says));
-  summary.rows = rows_of(report, progress, options.out);
-  summary.status = status_of(summary.rows, summary.interrupted);
-  print_failures(console, summary.rows, true);
-  print_table(console, summary.rows);
-  if (options.coverage || options.require_coverage) {
-    summary.coverage = merged_coverage(report);
-  }
-  if (options.coverage) {
-    console.print("\n" + coverage_table(*summary.coverage));
-  }
-  // What was interrupted is not held to it.
-  if (options.require_coverage && !summary.interrupted && !covered(*summary.coverage)) {
-    summary.status = summary.status == exit_holds ? exit_no_verdict : summary.status;
-  }
-  if (summary.interrupted) {
-    Console::complain("interrupted; the results above are what was found until then");
-  }
-  return summary;
 }
 
 int check(const CheckOptions& options) {
@@ -212,7 +138,7 @@ int check(const CheckOptions& options) {
     return refuse(files.error());
   }
   Console console = options.output.console();
-  Progress progress(options.progress == "auto" && stderr_is_terminal(), options.time_s);
+  Progress progress(options.progress == "auto" && stderr_is_terminal(), options.report.time_s);
   catch_interrupts();
   campaign->stop = [&] { return interrupted() || progress.time_is_up(); };
   campaign->shrink.stop = interrupted;
@@ -220,7 +146,7 @@ int check(const CheckOptions& options) {
   print_start(console, *campaign);
   const CampaignReport found = run_campaign(*campaign);
   progress.wipe();
-  return files->finish(report(console, options, *campaign, found, progress), console);
+  return files->finish(report_check(console, options.report, *campaign, found, progress), console);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -114,7 +115,10 @@ int run_program(int argc, char** argv) {
   }
   try {
     return dispatch(program, commands, argc, argv);
-  } catch (const std::exception& error) {  // out of memory, or a fault of ours
+  } catch (const std::bad_alloc&) {
+    Console::complain("not enough memory for pools or traces of this size; take smaller ones");
+    return exit_no_verdict;
+  } catch (const std::exception& error) {  // a fault of ours
     Console::complain(fmt::format("could not go on: {}", error.what()));
     return exit_no_verdict;
   }

@@ -70,9 +70,12 @@ int write_result(const ShrinkCommand& command, OutputFile& file, const ShrinkRes
   const FailureView view{command.impl, &result.trace, &result.verdict, command.out == "-" ? "" : command.out,
                          {},           false};
   Console console(command.out == "-", ColorMode::never);
-  console.print(fmt::format("{} to {} ops in {} runs{}: {} at op {}\n{}\n", ops_before, result.trace.ops.size(),
+  console.print(fmt::format("{} to {} ops in {} runs{}: {} at op {}\n", ops_before, result.trace.ops.size(),
                             result.evaluations, result.minimal ? "" : " (cut short: fewer ops may do)",
-                            cause_id(result.verdict.cause), result.verdict.op, replay_line(view)));
+                            cause_id(result.verdict.cause), result.verdict.op));
+  if (!view.trace_file.empty()) {
+    console.print(replay_line(view) + "\n");
+  }
   return console.finish(interrupted() ? exit_interrupted : exit_holds);
 }
 

@@ -155,9 +155,21 @@ void elision(std::string& out, std::size_t skipped) {
   }
 }
 
-void trace_op(std::string& out, const Paint& paint, const FailureView& view, std::size_t op, std::size_t depth) {
-  const Verdict& verdict = *view.verdict;
-  const std::string text = std::string(depth * 2, ' ') + print_op(view.trace->ops[op - 1], view.trace->geometry);
+/// The ops as the trace's text has them, one a line.
+std::vector<std::string> op_lines(const Trace& trace) {
+  const std::string text = print_trace({trace.geometry, trace.ops, {}});
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  // The header comes first.
+  lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(std::min(lines.size(), trace.ops.size())));
+  return lines;
+}
+
+void trace_op(std::string& out, const Paint& paint, const Verdict& verdict, std::size_t op, const std::string& text) {
   if (op == verdict.op) {
     out += paint(Style::fault, fmt::format("  --> {:>3}  {}   <-- {}", op, text, cause_id(verdict.cause))) + "\n";
   } else if (op == verdict.other_op) {
@@ -168,24 +180,20 @@ void trace_op(std::string& out, const Paint& paint, const FailureView& view, std
 }
 
 void trace_listing(std::string& out, const Paint& paint, const FailureView& view) {
-  const std::vector<Op>& ops = view.trace->ops;
+  const std::vector<std::string> lines = op_lines(*view.trace);
   out += fmt::format("\n  {}{}{}\n",
-                     paint(Style::strong, fmt::format("trace, {} op{}", ops.size(), ops.size() == 1 ? "" : "s")),
+                     paint(Style::strong, fmt::format("trace, {} op{}", lines.size(), lines.size() == 1 ? "" : "s")),
                      view.note.empty() ? "" : ", ", view.note);
   out += fmt::format("           pool {}\n", to_string(view.trace->geometry));
   std::size_t skipped = 0;
-  bool in_group = false;
-  for (std::size_t op = 1; op <= ops.size(); ++op) {
-    const OpWord word = word_of(ops[op - 1]);
-    in_group = in_group && word != OpWord::group_end;
-    if (shown(*view.verdict, ops.size(), op)) {
+  for (std::size_t op = 1; op <= lines.size(); ++op) {
+    if (shown(*view.verdict, lines.size(), op)) {
       elision(out, skipped);
       skipped = 0;
-      trace_op(out, paint, view, op, in_group ? 1 : 0);
+      trace_op(out, paint, *view.verdict, op, lines[op - 1]);
     } else {
       ++skipped;
     }
-    in_group = in_group || word == OpWord::group_begin;
   }
   elision(out, skipped);
 }
