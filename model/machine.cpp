@@ -44,6 +44,7 @@ void Machine::State::reset(const Geometry& geometry) {
   ops_done = 0;
   touch = 0;
   refused = false;
+  restored = false;
   idle_swa_available = 0;
   for (RowState& r : rows) {
     r.pages.clear();
@@ -161,6 +162,7 @@ std::optional<Verdict> Machine::observe(const Op& op, const Plan& plan, const Ob
   if (!fault) {
     fault = state.check_gauges(&op, seen.gauges);
   }
+  state.restored = std::holds_alternative<op::Restore>(op);
   ++state.ops_done;
   return fault;
 }

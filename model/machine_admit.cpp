@@ -61,7 +61,7 @@ Fault Machine::State::admit_tail_peer(Row id, const RowState& r) {
     return v;
   }
   const PageRecord& swa_record = swa.at(page_of(peer));
-  if (offset_of(r.length) == 0 || !swa_record.mixed) {
+  if (!swa_record.mixed) {
     return {};
   }
   const Loc first = last & ~(geo.page - 1);

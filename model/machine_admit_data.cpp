@@ -49,9 +49,13 @@ Fault Machine::State::admit(const op::Drop& op, Plan&) {
 
 Fault Machine::State::admit(const op::Trim& op, Plan&) {
   const RowState& r = row(op.row);
-  if (op.length >= r.length) {
-    return verdict(Rule::c10, r.length_op,
-                   fmt::format("r{} has {} tokens: there is nothing after {} to reject", op.row, r.length, op.length));
+  if (op.length == r.length) {
+    return {};  // every speculative token was accepted
+  }
+  if (op.length > r.length) {
+    return verdict(
+        Rule::c10, r.length_op,
+        fmt::format("r{} has {} tokens: there is no position {} to reject from", op.row, r.length, op.length));
   }
   if (geo.pages_of(op.length) != geo.pages_of(r.length)) {
     const Page last = r.pages[index_of(r.length - 1)];

@@ -183,6 +183,42 @@ Fault Machine::State::census_list(Pool which, const std::vector<std::int64_t>& l
   return {};
 }
 
+/// Deferred pages: none outside of a group; inside, just those that its frees gave back (named twice they stand twice).
+Fault Machine::State::census_deferred(Pool which, const std::vector<std::int64_t>& list) {
+  PoolState& p = pool(which);
+  const char* pool_name = which == Pool::full ? "full" : "SWA";
+  if (!group_open && !list.empty()) {
+    return verdict(Invariant::group_drains, group_op,
+                   fmt::format("the {} pool has deferred pages while no group is open", pool_name), "none",
+                   fmt::format("{} pages", list.size()));
+  }
+  ++touch_deferred;
+  for (const std::int64_t number : list) {
+    const bool known = number > 0 && number <= p.page_count();
+    if (known && p.at(static_cast<Page>(number)).state == PageState::deferred) {
+      p.at(static_cast<Page>(number)).touches = touch_deferred;
+      continue;
+    }
+    Verdict v = verdict(
+        number == 0 ? Invariant::sentinel_untouched : Invariant::free_list_clean, group_op,
+        fmt::format("page {} is deferred in the {} pool, and no free of the group gave it back", number, pool_name));
+    if (known) {
+      add_history(v, which, static_cast<Page>(number));
+    }
+    return v;
+  }
+  for (const Page number : p.deferred) {
+    if (p.at(number).touches != touch_deferred) {
+      Verdict v = verdict(Invariant::conservation, p.at(number).freed_op,
+                          fmt::format("page {} was given back inside the group and is deferred nowhere: it is lost",
+                                      page_name(which, number)));
+      add_history(v, which, number);
+      return v;
+    }
+  }
+  return {};
+}
+
 Fault Machine::State::census_pool(Pool which, const PoolCensus& seen) {
   ++touch;
   Fault fault = census_list(which, seen.free, "free");
@@ -194,10 +230,8 @@ Fault Machine::State::census_pool(Pool which, const PoolCensus& seen) {
   }
   PoolState& p = pool(which);
   const char* pool_name = which == Pool::full ? "full" : "SWA";
-  if (!group_open && !seen.deferred.empty()) {
-    return verdict(Invariant::group_drains, group_op,
-                   fmt::format("the {} pool has deferred pages while no group is open", pool_name), "none",
-                   fmt::format("{} pages", seen.deferred.size()));
+  if (Fault deferral = census_deferred(which, seen.deferred)) {
+    return deferral;
   }
   for (Page number = 1; number <= p.page_count(); ++number) {
     const PageRecord& record = p.at(number);
@@ -283,16 +317,27 @@ Fault Machine::State::census_slots(const std::vector<std::int64_t>& free_slots) 
   return {};
 }
 
+/// Ring mode: the paged SWA pool's lists are as they were.
+Fault Machine::State::census_idle(const PoolCensus& seen) {
+  if (!seen.deferred.empty()) {
+    return verdict(Invariant::ring_pool_idle, group_op, "a free deferred pages of the paged SWA pool", "none",
+                   fmt::format("{} pages", seen.deferred.size()));
+  }
+  const Tokens listed = static_cast<Tokens>(seen.free.size() + seen.staged.size()) << shift;
+  if (listed != idle_swa_available) {
+    return verdict(Invariant::ring_pool_idle, 0, "the paged SWA pool's lists moved",
+                   tokens_text(idle_swa_available, geo.page), tokens_text(listed, geo.page));
+  }
+  return {};
+}
+
 Fault Machine::State::census(const Census& seen) {
   Fault fault = census_pool(Pool::full, seen.full);
   if (!fault && geo.paired()) {
     fault = census_pool(Pool::swa, seen.swa);
   }
-  if (!fault && geo.ringed() &&
-      static_cast<Tokens>(seen.swa.free.size() + seen.swa.staged.size()) << shift != idle_swa_available) {
-    fault = verdict(Invariant::ring_pool_idle, 0, "the paged SWA pool's lists moved",
-                    tokens_text(idle_swa_available, geo.page),
-                    tokens_text(static_cast<Tokens>(seen.swa.free.size() + seen.swa.staged.size()) << shift, geo.page));
+  if (!fault && geo.ringed()) {
+    fault = census_idle(seen.swa);
   }
   if (!fault && geo.hybrid()) {
     fault = census_mapping(seen.mapping);
@@ -302,6 +347,10 @@ Fault Machine::State::census(const Census& seen) {
   }
   if (fault) {
     fault->op = ops_done;
+    if (restored) {
+      fault->cause = Invariant::round_trip;
+      fault->what = "after restore " + fault->what;
+    }
   }
   return fault;
 }

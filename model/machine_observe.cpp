@@ -73,7 +73,6 @@ Fault Machine::State::take_page(Pool which, const Lending& lending, Pos pos, Loc
   record.state = PageState::lent;
   record.mixed = false;
   --p.free_pages;
-  p.written.clear(static_cast<std::size_t>(first), static_cast<std::size_t>(geo.page));
   log(LifeEvent::lent, which, number, lending.row, record.base);
   return {};
 }
@@ -104,6 +103,7 @@ Fault Machine::State::adopt_run(Pool which, const Lending& lending, Range range,
       add_history(v, which, page_of(want));
       return v;
     }
+    pool(which).written.clear(static_cast<std::size_t>(first), run.size());
     pos = run_end;
   }
   return {};

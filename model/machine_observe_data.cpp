@@ -80,13 +80,6 @@ Fault Machine::State::observe(const op::Drop& op, const Plan&, const Observation
 
 Fault Machine::State::observe(const op::Trim& op, const Plan&, const Observation&) {
   RowState& r = rows[op.row];
-  for (Pos pos = op.length; pos < r.length; ++pos) {
-    const Loc loc = loc_of(r, pos);
-    full.written.clear(static_cast<std::size_t>(loc), 1);
-    if (geo.paired() && peers[static_cast<std::size_t>(loc)] != 0) {
-      swa.written.clear(static_cast<std::size_t>(peers[static_cast<std::size_t>(loc)]), 1);
-    }
-  }
   r.length = op.length;
   r.length_op = this->op();
   return {};

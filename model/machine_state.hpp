@@ -115,7 +115,9 @@ struct Machine::State {
   std::vector<Page> group_pages;  ///< full pages that the open group's frees touched
   bool refused = false;
   Tokens idle_swa_available = 0;  ///< ring: what the paged SWA pool reported when fresh
+  bool restored = false;          ///< the last op was a restore
   std::uint32_t touch = 0;
+  std::uint32_t touch_deferred = 0;
 
   // Scratch between admit and observe.
   std::vector<Lending> lendings;
@@ -256,6 +258,8 @@ struct Machine::State {
   Fault census(const Census& seen);
   Fault census_pool(Pool which, const PoolCensus& seen);
   Fault census_list(Pool which, const std::vector<std::int64_t>& list, const char* name);
+  Fault census_deferred(Pool which, const std::vector<std::int64_t>& list);
+  Fault census_idle(const PoolCensus& seen);
   Fault census_mapping(std::span<const Loc> mapping);
   Verdict mapping_fault(Loc loc, Loc seen);
   Fault census_slots(const std::vector<std::int64_t>& free_slots);

@@ -149,9 +149,13 @@ class Repair {
     }
   }
 
-  /// The first live run of the range, rounded out to whole pages as far as the row goes.
+  /// The first live run of the range, rounded out to whole pages as far as the row goes. A range that lies behind the
+  /// row's end, since an op before it is gone, is moved to the end.
   std::optional<Range> live_part(Row row, Range range) {
     const Pos length = machine_.row_length(row);
+    if (range.begin >= length) {
+      range = {std::max<Pos>(0, length - range.size()) / page_ * page_, length};
+    }
     Pos begin = range.begin;
     while (begin < std::min(range.end, length) && !machine_.row_live(row, begin)) {
       begin = (begin / page_ + 1) * page_;
