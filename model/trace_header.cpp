@@ -90,13 +90,18 @@ std::optional<LineFailure> read_header_line(std::string_view line) {
   }
   LineCursor cursor(line);
   const std::size_t word_at = cursor.place();
+  const std::string_view found = cursor.found();
   if (cursor.token() != "poolproof") {
-    return failure(word_at, "this is not a trace: its first line is something else", header_form);
+    return failure(word_at, fmt::format("a trace starts with 'poolproof', not '{}'", printable_text(found)),
+                   header_form);
   }
   const std::size_t version_at = cursor.place();
   const std::string_view version = cursor.token();
   if (version.empty()) {
-    return failure(version_at, "the version of the language is missing", "1");
+    return failure(version_at,
+                   cursor.at_end() ? "the version of the language is missing"
+                                   : fmt::format("unexpected '{}'", printable_text(cursor.found())),
+                   "version 1");
   }
   bool overflow = false;
   const auto number = whole_number(version, overflow);
@@ -104,7 +109,7 @@ std::optional<LineFailure> read_header_line(std::string_view line) {
     return failure(version_at, "number too large", "version 1");
   }
   if (!number) {
-    return failure(version_at, fmt::format("'{}' is not a version", printable_text(version)), "1");
+    return failure(version_at, fmt::format("'{}' is not a version", printable_text(version)), "version 1");
   }
   if (*number != 1) {
     return failure(version_at, fmt::format("version {} of the language is unknown", *number), "version 1");

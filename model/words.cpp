@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t longest_word = 24;
 constexpr std::size_t most_quoted_bytes = 40;
 
-/// Insertions, deletions and replacements from `a` to `b`; both are at most longest_word long.
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Insertions, deletions and replacements from `a` to the lower-case `b`; both are at most longest_word long.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::array<std::size_t, longest_word + 1> row{};
   std::iota(row.begin(), row.end(), 0U);
@@ -21,7 +23,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
+      const std::size_t replaced = diagonal + (lower(a[i - 1]) == b[j - 1] ? 0U : 1U);
       diagonal = row.at(j);
       row.at(j) = std::min({replaced, row.at(j) + 1, row.at(j - 1) + 1});
     }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -381,7 +382,7 @@ TEST(TraceText, RandomBytesNeverCrash) {
   for (int round = 0; round < 3000; ++round) {
     std::string text = random.flip() ? paged_header : std::string();
     for (std::uint64_t bytes = random.below(200); bytes > 0; --bytes) {
-      text += static_cast<char>(random.flip() ? random.below(256) : " \n#r0.,=<-{}p"[random.below(13)]);
+      text += random.flip() ? static_cast<char>(random.below(256)) : " \n#r0.,=<-{}p"[random.below(13)];
     }
     const Result<Trace, TextError> result = parse_trace(text, "x");
     if (!result.ok()) {
@@ -521,7 +522,7 @@ TEST(TraceError, UnknownOpsSuggestTheNearest) {
   EXPECT_EQ(complaint("extned r0 0..4"), "1: unknown op 'extned', did you mean 'extend'?");
   EXPECT_EQ(complaint("  free_segments r0 0..4"), "3: unknown op 'free_segments', did you mean 'free_segment'?");
   EXPECT_EQ(complaint("frobnicate"), "1: unknown op 'frobnicate'; expected an op such as extend, free or expect");
-  EXPECT_EQ(complaint("Extend r0 0..4"), "1: unknown op 'Extend', did you mean 'extend'?");
+  EXPECT_EQ(complaint("EXTEND r0 0..4"), "1: unknown op 'EXTEND', did you mean 'extend'?");
   EXPECT_EQ(complaint("poolproof 1"), "1: a second 'poolproof' line; expected an op");
   EXPECT_EQ(complaint("  pool layout=token full=8"), "3: a second pool line; expected an op");
   EXPECT_EQ(complaint("\x01"), "1: unknown op '\\x01'; expected an op such as extend, free or expect");
@@ -550,10 +551,11 @@ TEST(TraceError, TheOpeningLines) {
   EXPECT_EQ(render_of(""), "x.trace:1:1: the trace is empty; expected the line 'poolproof 1'");
   EXPECT_EQ(render_of("# nothing\n\n"), "x.trace:2:1: the trace has no header; expected the line 'poolproof 1'");
   EXPECT_EQ(render_of("extend r0 0..4\n"),
-            "x.trace:1:1: this is not a trace: its first line is something else; expected the line 'poolproof 1'\n"
+            "x.trace:1:1: a trace starts with 'poolproof', not 'extend'; expected the line 'poolproof 1'\n"
             "  extend r0 0..4\n"
             "  ^");
   EXPECT_EQ(error_of("poolproof").message, "the version of the language is missing");
+  EXPECT_EQ(error_of("poolproof=1").message, "unexpected '='");
   EXPECT_EQ(error_of("poolproof two").message, "'two' is not a version");
   EXPECT_EQ(error_of("poolproof 2").message, "version 2 of the language is unknown");
   EXPECT_EQ(error_of("poolproof 99999999999999999999").message, "number too large");
@@ -718,6 +720,44 @@ TEST_F(TraceFiles, APipeIsReadUpToTheLimit) {
   std::thread over(feed, paged_header + "\n");
   EXPECT_EQ(fault_of(pipe, limits), "the trace is larger than 52 bytes");
   over.join();
+}
+
+/// The blocks of the manual that are indented by four, without the indentation.
+std::vector<std::string> manual_blocks() {
+  std::ifstream manual(std::string(POOLPROOF_SOURCE_DIR) + "/docs/trace-language.md");
+  std::vector<std::string> blocks;
+  bool inside = false;
+  for (std::string line; std::getline(manual, line);) {
+    const bool indented = line.starts_with("    ");
+    if (indented && !inside) {
+      blocks.emplace_back();
+    }
+    inside = indented;
+    if (indented) {
+      blocks.back() += line.substr(4) + "\n";
+    }
+  }
+  return blocks;
+}
+
+TEST(TraceManual, ShowsWhatTheParserDoes) {
+  const std::vector<std::string> blocks = manual_blocks();
+  ASSERT_EQ(blocks.size(), 2U);
+  const Trace example = parsed(blocks[0]);
+  EXPECT_EQ(example.ops.size(), 8U);
+  EXPECT_EQ(to_string(example.geometry), "layout=hybrid page=256 full=16p swa=16p ring=256 window=128 reqs=4");
+  const Result<Trace, TextError> wrong = parse_trace(hybrid_header + "clear\nextend r0 0..4, r\n", "bug.trace");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().render() + "\n", blocks[1]);
+}
+
+TEST(TraceManual, ListsEveryOp) {
+  std::ifstream file(std::string(POOLPROOF_SOURCE_DIR) + "/docs/trace-language.md");
+  const std::string manual(std::istreambuf_iterator<char>(file), {});
+  for (std::size_t word = 0; word < op_word_count; ++word) {
+    const std::string name(op_word_name(static_cast<OpWord>(word)));
+    EXPECT_NE(manual.find("`" + name), std::string::npos) << name;
+  }
 }
 
 }  // namespace
