@@ -1,6 +1,7 @@
 // B15 repaired too far, sgl-project/sglang#38571: the page return is gated by the ring, and the gate skips clearing the
 // mapping as well. The crash is gone and a re-lent page reads what a load-back set for its former owner.
-// Needs: a ring, and a load-back (`remap`) before the free. Expected first: MAPPING_CLEARED, at the free.
+// Needs: a ring, and a load-back (`remap`) before the free. Expected first: MAPPING_CLEARED at the free,
+// GROUP_OWNERSHIP inside a group.
 #include "impl/mutants/mutants.hpp"
 
 namespace poolproof {

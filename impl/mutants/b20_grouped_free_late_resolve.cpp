@@ -1,6 +1,6 @@
 // B20, sgl-project/sglang#36081 and #36135: inside a group the SWA free stores full pages and looks their peers up when
 // the group closes. A mapping set in between belongs to a new owner, whose live page is freed, and the old one is lost.
-// Needs: a paired pool. Expected first: GROUP_OWNERSHIP.
+// Needs: a paired pool. Expected first: GROUP_OWNERSHIP; MAPPING_CLEARED where only rejected tokens have peers.
 #include <vector>
 
 #include "impl/mutants/mutants.hpp"

@@ -1,6 +1,6 @@
 // B22, sgl-project/sglang#36646: a second begin replaces the queue of the open group by an empty one, and what was
 // queued so far is never returned.
-// Needs: any pool. Expected first: GROUP_DRAINS, at the probe `group_begin again` or at the end.
+// Needs: any pool. Expected first: CONSERVATION at a census inside the group, else GROUP_DRAINS at its end.
 #include "impl/mutants/mutants.hpp"
 
 namespace poolproof {
@@ -26,7 +26,7 @@ ImplInfo b22_group_nested_begin() {
       .name = "B22",
       .source = "sgl-project/sglang#36646",
       .mechanism = "a nested begin empties the queue of the open group",
-      .caught_by = {Invariant::group_drains},
+      .caught_by = {Invariant::conservation, Invariant::group_drains},
       .supports = any_geometry,
   });
 }

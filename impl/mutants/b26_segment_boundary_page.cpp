@@ -1,7 +1,8 @@
 // B26, sgl-project/sglang#37729: a segment free samples one token a page and mishandles the page at the border. A start
 // inside a page breaks the caller's rule C4, so a trace never gets that far and that half cannot be seeded; the other
 // border can: the partial last page is not returned.
-// Needs: pages of more than one token. Expected first: MAPPING_CLEARED where the page has a peer, else AVAIL_EXACT.
+// Needs: pages of more than one token. Expected first: MAPPING_CLEARED where the page has a peer, else AVAIL_EXACT;
+// inside a group GROUP_OWNERSHIP, and CONSERVATION or GROUP_DRAINS.
 #include <cstddef>
 
 #include "impl/mutants/mutants.hpp"
@@ -34,7 +35,7 @@ ImplInfo b26_segment_boundary_page() {
       .source = "sgl-project/sglang#37729",
       .mechanism = "a segment free does not return the partial last page",
       .caught_by = {Invariant::avail_exact, Invariant::mapping_cleared, Invariant::group_ownership,
-                    Invariant::group_drains},
+                    Invariant::group_drains, Invariant::conservation},
       .supports = wide_pages,
   });
 }

@@ -1,6 +1,7 @@
 // B36, FlashML-org/FreeToken#204: the full pool's free list holds pages twice and lacks as many others, so that its
 // count is right; one page is lent to two owners, and the assert that shows is in the SWA count, much later.
-// Needs: any pool. Expected first: FREE_LIST_CLEAN at a census, else NO_DOUBLE_LEND when the page is lent twice.
+// Needs: any pool. Expected first: FREE_LIST_CLEAN at a census, else NO_DOUBLE_LEND when the page is lent twice
+// (GROUP_DEFERS while one of the two is deferred).
 #include <vector>
 
 #include "impl/mutants/mutants.hpp"

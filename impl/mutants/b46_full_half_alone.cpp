@@ -1,6 +1,7 @@
 // B46, sgl-project/sglang#36637: a free of both halves releases the full half alone for the last page of its range. The
 // full page is lent again, its mapping is overwritten, and the SWA page is lost.
-// Needs: a paired pool, and a free of more than one page. Expected first: MAPPING_CLEARED.
+// Needs: a paired pool, and a free of more than one page. Expected first: MAPPING_CLEARED, inside a group
+// GROUP_OWNERSHIP.
 #include "impl/mutants/mutants.hpp"
 
 namespace poolproof {

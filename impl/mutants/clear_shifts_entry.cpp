@@ -1,6 +1,7 @@
 // Clearing a page's entries moves the first one to the next full page instead of dropping it, an insertion in place of
 // a fill. While that page is free nobody reads the entry, which names an SWA page that was given back. Needs: a paired
-// pool. Expected first: MAPPING_LIVE at a census, MAPPING_INJECTIVE once the SWA page is lent again.
+// pool. Expected first: MAPPING_LIVE at a census, MAPPING_INJECTIVE or MAPPING_CLEARED
+// once the SWA page is lent again.
 #include <algorithm>
 
 #include "impl/mutants/mutants.hpp"

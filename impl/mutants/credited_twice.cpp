@@ -1,6 +1,7 @@
 // A counter is credited at the call and again when the pages reach the list. Freeing the last pages lent lifts the
 // available size past the size, the sum that sgl-project/sglang#27789 reports.
-// Needs: any pool. Expected first: AVAIL_LE_SIZE once all is free, AVAIL_EXACT while pages are lent.
+// Needs: any pool. Expected first: AVAIL_LE_SIZE once all is free, AVAIL_EXACT while pages are lent,
+// GROUP_DRAINS at the end of a group.
 #include "impl/mutants/mutants.hpp"
 
 namespace poolproof {

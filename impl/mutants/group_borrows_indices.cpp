@@ -1,7 +1,7 @@
 // A group keeps views of the index array instead of copies. The caller reuses its array, so each later free overwrites
 // what the first ones queued: their pages are never returned.
-// Needs: any pool, and two frees in one group. Expected first: GROUP_DRAINS at the end, or at a census inside the group
-// FREE_LIST_CLEAN or CONSERVATION.
+// Needs: any pool, and two frees in one group. Expected first: CONSERVATION at a census inside the
+// group, else GROUP_DRAINS at its end.
 #include <algorithm>
 #include <vector>
 
@@ -32,7 +32,7 @@ ImplInfo group_borrows_indices() {
       .name = "group-borrows-indices",
       .source = "seeded from the rule that a group owns a copy",
       .mechanism = "a group keeps views of a caller's buffer, which the next free overwrites",
-      .caught_by = {Invariant::group_drains},
+      .caught_by = {Invariant::conservation, Invariant::group_drains},
       .supports = any_geometry,
   });
 }

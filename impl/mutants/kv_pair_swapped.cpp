@@ -1,5 +1,6 @@
 // The KV store writes tokens in pairs and swaps the halves of the last one.
-// Needs: any pool, and a write of two tokens or more. Expected first: KV_INTACT.
+// Needs: any pool, and a write of two tokens or more. Expected first: KV_INTACT, or KV_FRESH where the other
+// token lies on a page that was lent earlier.
 #include <cstddef>
 
 #include "impl/mutants/mutants.hpp"

@@ -1,6 +1,7 @@
 // A store to the mapping is rounded up to a vector's width: the last pair of a lending is written to the first slot of
 // the next full page as well. While that page is free nobody reads the entry.
-// Needs: a paired pool. Expected first: MAPPING_INJECTIVE, at a census.
+// Needs: a paired pool. Expected first: MAPPING_INJECTIVE at a census, MAPPING_LIVE once the SWA page is returned and
+// MAPPING_CLEARED when it is lent again.
 #include <algorithm>
 
 #include "impl/mutants/mutants.hpp"

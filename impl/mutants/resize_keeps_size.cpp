@@ -1,5 +1,5 @@
 // resize rebuilds the free list and forgets the size field: a grown pool reports more available than its size.
-// Needs: any pool. Expected first: AVAIL_LE_SIZE where the pool grew, AVAIL_EXACT where it shrank.
+// Needs: any pool. Expected first: AVAIL_EXACT.
 #include "impl/mutants/mutants.hpp"
 
 namespace poolproof {

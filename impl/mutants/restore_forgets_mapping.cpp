@@ -23,8 +23,7 @@ ImplInfo restore_forgets_mapping() {
       .name = "restore-forgets-mapping",
       .source = "seeded from backup_state",
       .mechanism = "restore brings both pools back and leaves the mapping",
-      .caught_by = {Invariant::mapping_total, Invariant::mapping_cleared, Invariant::mapping_injective,
-                    Invariant::mapping_live, Invariant::page_layout},
+      .caught_by = {Invariant::round_trip},
       .supports = paired,
   });
 }

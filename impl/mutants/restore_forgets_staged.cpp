@@ -1,5 +1,6 @@
 // restore_state brings the free list back and leaves the staged list as it stands.
-// Needs: need_sort. Expected first: ROUND_TRIP.
+// Needs: need_sort. Expected first: ROUND_TRIP; where the count happens to be right FREE_LIST_CLEAN or CONSERVATION at
+// a census, else NO_DOUBLE_LEND.
 #include "impl/mutants/mutants.hpp"
 
 namespace poolproof {
