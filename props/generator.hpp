@@ -5,7 +5,9 @@
 // may use and how it is biased (fill, drain, churn, speculate, share, group, ...), so that pools are really exhausted.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "model/machine.hpp"
@@ -23,6 +25,9 @@ class Generator {
   Generator& operator=(const Generator&) = delete;
   Generator(Generator&&) noexcept;
   Generator& operator=(Generator&&) noexcept;
+
+  /// Leaves a word out, to narrow a hunt. `expect` still stands in when there is nothing else to say.
+  void forbid(OpWord word);
 
   /// The next op, which `machine` admits as it stands. Ops are admitted by the caller before the next call.
   Op next(Machine& machine);
@@ -44,7 +49,8 @@ struct NamedGeometry {
 };
 const std::vector<NamedGeometry>& named_geometries();
 
-/// A whole trace of `ops` ops, run against the host twin as it grows so that the machine's state is real.
+/// A whole trace of `ops` ops, run against the host twin as it grows so that the machine's state is real. Shorter only
+/// when the twin cannot be built for the geometry (no ops) or itself fails (the last op is the one that shows it).
 Trace generate(const Geometry& geometry, Choices& choices, std::size_t ops);
 
 }  // namespace poolproof

@@ -1,0 +1,120 @@
+#include "props/feasible.hpp"
+
+#include "props/swarm.hpp"
+
+namespace poolproof {
+namespace {
+
+bool is_probe(OpWord word) { return word == OpWord::group_begin_again || word == OpWord::group_end_again; }
+
+/// Legal outside groups alone (C6), or closing one.
+bool leaves_no_group(OpWord word) {
+  switch (word) {
+    case OpWord::group_end:
+    case OpWord::group_end_again:
+    case OpWord::backup:
+    case OpWord::restore:
+    case OpWord::clear:
+    case OpWord::resize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool leaves_a_group(OpWord word) { return word == OpWord::group_begin || word == OpWord::group_begin_again; }
+
+bool needs_no_group(OpWord word) {
+  switch (word) {
+    case OpWord::group_begin:
+    case OpWord::group_end_again:
+    case OpWord::backup:
+    case OpWord::restore:
+    case OpWord::clear:
+    case OpWord::resize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool needs_a_group(OpWord word) { return word == OpWord::group_end || word == OpWord::group_begin_again; }
+
+/// As new: no row holds anything, no request slot is taken, no snapshot is known.
+bool empties(OpWord word) { return word == OpWord::clear || word == OpWord::resize; }
+
+/// Words that can be said of an empty allocator.
+bool starts_from_nothing(OpWord word) {
+  switch (word) {
+    case OpWord::slot:
+    case OpWord::alloc:
+    case OpWord::extend:
+    case OpWord::decode:
+    case OpWord::tail:
+    case OpWord::group_begin:
+    case OpWord::group_end_again:
+    case OpWord::backup:
+    case OpWord::clear:
+    case OpWord::resize:
+    case OpWord::expect:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool word_feasible(OpWord word, const Geometry& g) { return word_offered(word, g); }
+
+bool refusal_feasible(OpWord word, const Geometry& g) {
+  return word_feasible(word, g) && (word_lends(word) || word == OpWord::slot || is_probe(word));
+}
+
+bool service_feasible(OpWord word, const Geometry& g) { return word_feasible(word, g) && !is_probe(word); }
+
+bool pair_feasible(OpWord first, OpWord second, const Geometry& g) {
+  if (!word_feasible(first, g) || !word_feasible(second, g)) {
+    return false;
+  }
+  if ((leaves_a_group(first) && needs_no_group(second)) || (leaves_no_group(first) && needs_a_group(second))) {
+    return false;
+  }
+  return !empties(first) || starts_from_nothing(second);
+}
+
+bool corner_feasible(Corner corner, const Geometry& g) {
+  switch (corner) {
+    case Corner::swa_exhausted:
+    case Corner::tombstone_made:
+    case Corner::tombstone_recovered:
+      return g.paired();
+    case Corner::swa_bound_refusal:
+      // An SWA pool as large as the full one can run short alone only after a load-back across pages, or a resize.
+      return g.paired() && g.swa < g.full;
+    case Corner::remap_offset:
+      return g.paired() && g.page > 1;
+    case Corner::remap_in_group:
+      return g.hybrid();
+    case Corner::slot_refused:
+    case Corner::slot_recycled:
+    case Corner::retract:
+      return g.reqs > 0;
+    case Corner::ring_wrapped:
+      return g.ringed() && g.reqs > 0 && g.ring < g.full;
+    case Corner::speculation_rejected:
+    case Corner::partial_last_page:
+      return g.page > 1;
+    case Corner::window_border:
+      return g.sliding() && g.reqs > 0;
+    default:
+      return true;
+  }
+}
+
+bool same_kind(const Geometry& a, const Geometry& b) {
+  return a.layout == b.layout && a.ringed() == b.ringed() && (a.page > 1) == (b.page > 1) &&
+         (a.reqs > 0) == (b.reqs > 0) && (a.swa < a.full) == (b.swa < b.full) && (a.ring < a.full) == (b.ring < b.full);
+}
+
+}  // namespace poolproof
