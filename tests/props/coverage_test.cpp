@@ -145,6 +145,17 @@ TEST(Coverage, CountsWindowsTombstonesAndLoadBack) {
   EXPECT_EQ(coverage.corner(Corner::remap_in_group), 1U);
 }
 
+TEST(Coverage, ARefusalByBothPoolsIsNotBoundBySwa) {
+  const std::string pool =
+      "poolproof 1\n"
+      "pool layout=hybrid page=4 full=4p swa=2p window=4 reqs=1\n";
+  const Coverage by_swa = cover_text(pool + "extend r0 0..16\n");
+  EXPECT_EQ(by_swa.corner(Corner::swa_bound_refusal), 1U);
+  EXPECT_EQ(by_swa.corner(Corner::one_over), 0U);
+  const Coverage by_both = cover_text(pool + "extend r0 0..20\n");
+  EXPECT_EQ(by_both.corner(Corner::swa_bound_refusal), 0U);
+}
+
 TEST(Coverage, AnEvictionBelowTheBoundIsNotItsBorder) {
   const Coverage coverage = cover_text(
       "poolproof 1\n"
