@@ -18,7 +18,7 @@ enum class ImplKind : std::uint8_t { real, mutant, canary };
 
 /// One implementation. For mutants: which real bug it plants, and what must catch it.
 struct ImplInfo {
-  std::string name;     ///< what `--impl` takes: "host", "B15-group-end"
+  std::string name;  ///< what `--impl` takes: "host", "B15-group-end"
   ImplKind kind = ImplKind::real;
   std::string source;     ///< mutants: where the bug was seen, "sgl-project/sglang#38571"
   std::string mechanism;  ///< one sentence

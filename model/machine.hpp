@@ -24,14 +24,14 @@ namespace poolproof {
 /// The arguments of the allocator call behind an op, resolved from rows; buffers are reused from op to op.
 struct Plan {
   OpIndex op = 0;
-  bool fits = true;                ///< lending ops and `slot`: it must be served; else it must be refused
-  std::vector<Pos> prefix_lens;    ///< extend, tail
-  std::vector<Pos> seq_lens;       ///< extend, decode, tail
-  std::vector<Loc> last_locs;      ///< extend, decode, tail
-  Tokens tokens = 0;               ///< new tokens of a lending op
-  Locs locs;                       ///< free*: the locs to pass; remap: targets; unmap, write, read: the row's locs
-  Locs peers;                      ///< remap: the SWA locs to set
-  Locs donors;                     ///< remap: the locs to clear; empty in ring mode
+  bool fits = true;              ///< lending ops and `slot`: it must be served; else it must be refused
+  std::vector<Pos> prefix_lens;  ///< extend, tail
+  std::vector<Pos> seq_lens;     ///< extend, decode, tail
+  std::vector<Loc> last_locs;    ///< extend, decode, tail
+  Tokens tokens = 0;             ///< new tokens of a lending op
+  Locs locs;                     ///< free*: the locs to pass; remap: targets; unmap, write, read: the row's locs
+  Locs peers;                    ///< remap: the SWA locs to set
+  Locs donors;                   ///< remap: the locs to clear; empty in ring mode
   std::vector<std::uint32_t> segment_ends;  ///< free_segment: end of each segment in `locs`
   std::vector<Pos> segment_starts;          ///< free_segment: start_pos of each segment
   Locs probes;                     ///< full locs to translate after the call (lending ops: the new locs instead)
@@ -45,9 +45,9 @@ struct Plan {
 /// What came back from the call.
 struct Observation {
   Answer answer = Answer::served;
-  std::span<const Loc> locs;          ///< lending ops: the new full locs
-  std::span<const Loc> translations;  ///< hybrid: of the new locs (lending ops), else of Plan::probes
-  std::int64_t slot = -1;             ///< slot: the index taken
+  std::span<const Loc> locs;           ///< lending ops: the new full locs
+  std::span<const Loc> translations;   ///< hybrid: of the new locs (lending ops), else of Plan::probes
+  std::int64_t slot = -1;              ///< slot: the index taken
   std::span<const Stamp> full_stamps;  ///< read
   std::span<const Stamp> swa_stamps;   ///< read
   Gauges gauges;

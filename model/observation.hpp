@@ -42,9 +42,9 @@ struct PoolCensus {
 /// The whole allocator, for the census. Spans stay valid until the next call on the allocator.
 struct Census {
   PoolCensus full;
-  PoolCensus swa;                         ///< hybrid only: the paged SWA pool's
-  std::span<const Loc> mapping;           ///< hybrid only; Geometry::mapping_length() entries
-  std::vector<std::int64_t> free_slots;   ///< request slots that are free
+  PoolCensus swa;                        ///< hybrid only: the paged SWA pool's
+  std::span<const Loc> mapping;          ///< hybrid only; Geometry::mapping_length() entries
+  std::vector<std::int64_t> free_slots;  ///< request slots that are free
 };
 
 }  // namespace poolproof

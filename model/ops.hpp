@@ -54,7 +54,8 @@ struct Free {
   std::vector<Piece> pieces;
   bool operator==(const Free&) const = default;
 };
-/// `free_segment`, `free_swa_segment`, `free_full_segment` `r0 0..8, 12..16`: page-aligned slices of one row, ascending.
+/// `free_segment`, `free_swa_segment`, `free_full_segment` `r0 0..8, 12..16`: page-aligned slices of one row,
+/// ascending.
 struct FreeSegment {
   Side side = Side::both;
   Row row = 0;
@@ -137,7 +138,8 @@ struct Resize {
   Tokens swa = 0;
   bool operator==(const Resize&) const = default;
 };
-/// `expect available full=15p swa=3p`, `expect slots 2`, `expect refused`, `expect served`: what the trace's author says.
+/// `expect available full=15p swa=3p`, `expect slots 2`, `expect refused`, `expect served`: what the trace's author
+/// says.
 struct Expect {
   std::optional<Tokens> full;
   std::optional<Tokens> swa;
