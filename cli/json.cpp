@@ -33,7 +33,8 @@ Json failure_json(const FailureRecord& record) {
   json["statement"] = cause_statement(verdict.cause);
   json["blame"] = cause_blame(verdict.cause);
   json["op"] = op_json(record.trace, verdict.op);
-  json["other_op"] = verdict.other_op == 0 ? Json(nullptr) : op_json(record.trace, verdict.other_op);
+  const bool alone = verdict.other_op == 0 || verdict.other_op == verdict.op;
+  json["other_op"] = alone ? Json(nullptr) : op_json(record.trace, verdict.other_op);
   json["what"] = verdict.what;
   json["expected"] = verdict.expected;
   json["seen"] = verdict.seen;

@@ -58,7 +58,7 @@ class ImplRun {
   std::optional<Verdict> step(Lockstep& lockstep, Op op, std::vector<Op>& ops);
   void judge(std::uint64_t index, TraceRun run);
   void find(std::uint64_t index, TraceRun run);
-  void report_progress(std::uint64_t total) const;
+  void report_progress() const;
 
   const CampaignOptions& options_;
   const ImplInfo& impl_;
@@ -66,6 +66,7 @@ class ImplRun {
   ImplOutcome outcome_;
   std::optional<Verdict> first_verdict_;
   std::uint64_t last_index_ = 0;
+  std::uint64_t total_ = 0;
   bool shrink_ = true;
 };
 
@@ -78,7 +79,8 @@ bool ImplRun::run(std::uint64_t traces) {
   const std::uint64_t barren_limit = barren_rounds * geometries_of(options_).size();
   std::uint64_t counted = 0;
   std::uint64_t barren = 0;
-  report_progress(traces);
+  total_ = traces;
+  report_progress();
   for (std::uint64_t index = 0; !over() && (traces == 0 || counted < traces); ++index) {
     if (options_.stop && options_.stop()) {
       return true;
@@ -95,7 +97,6 @@ bool ImplRun::run(std::uint64_t traces) {
     ++counted;
     if (ours) {
       run_index(index);
-      report_progress(traces);
     }
   }
   return false;
@@ -105,6 +106,7 @@ void ImplRun::run_index(std::uint64_t index) {
   last_index_ = index;
   TraceRun run = run_one(index);
   ++outcome_.traces;
+  report_progress();
   judge(index, std::move(run));
 }
 
@@ -196,9 +198,9 @@ void ImplRun::find(std::uint64_t index, TraceRun run) {
   outcome_.finding = std::move(finding);
 }
 
-void ImplRun::report_progress(std::uint64_t total) const {
+void ImplRun::report_progress() const {
   if (options_.progress) {
-    options_.progress({impl_.name, outcome_.traces, total / options_.shard_count, outcome_.ops});
+    options_.progress({impl_.name, outcome_.traces, total_ / options_.shard_count, outcome_.ops});
   }
 }
 

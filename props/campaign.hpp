@@ -36,7 +36,8 @@ struct CampaignOptions {
   std::uint32_t shard_count = 1;
   const ImplInfo* canary = nullptr;  ///< null: the built-in one
   std::function<bool()> stop;        ///< asked between traces (time limit, SIGINT); ends an implementation's run
-  /// Called with traces_done = 0 when an implementation begins, then after each of its traces.
+  /// Called with traces_done = 0 when an implementation begins, then after each of its traces, before a finding is
+  /// shrunk.
   std::function<void(const CampaignProgress&)> progress;
   ShrinkOptions shrink;
 };

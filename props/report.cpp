@@ -106,7 +106,7 @@ std::string_view failing_role(const Verdict& verdict) {
 void facts(std::string& out, const Paint& paint, const FailureView& view) {
   const Verdict& verdict = *view.verdict;
   op_line(out, paint, view, verdict.op, failing_role(verdict));
-  if (verdict.other_op != 0) {
+  if (verdict.other_op != 0 && verdict.other_op != verdict.op) {
     op_line(out, paint, view, verdict.other_op, "the op that it collides with");
   }
   labelled(out, paint, "what", verdict.what);
