@@ -105,7 +105,11 @@ void Machine::reset(const Geometry& geometry) { state_->reset(geometry); }
 
 std::optional<Verdict> Machine::begin(const Gauges& fresh) {
   state_->idle_swa_available = fresh.swa_pool_available;
-  return state_->check_gauges(nullptr, fresh);
+  std::optional<Verdict> fault = state_->check_gauges(nullptr, fresh);
+  if (fault) {
+    fault->op = 0;
+  }
+  return fault;
 }
 
 namespace {
