@@ -189,7 +189,7 @@ TEST(Geometry, KeysAreSetOneByOne) {
 TEST(Geometry, WrongKeysAndValuesSayWhatWouldDo) {
   const auto complaint = [](std::string_view key, std::string_view value) {
     Geometry g = ring_pool();
-    const std::string text = set_geometry_key(g, key, value).value_or("");
+    std::string text = set_geometry_key(g, key, value).value_or("");
     EXPECT_EQ(g, ring_pool()) << key << "=" << value;
     return text;
   };

@@ -459,6 +459,7 @@ TEST(TraceError, GroupsHaveTheirEnd) {
             "x.trace:4:3: this group is never closed; expected a line '}' before the end of the file\n"
             "    group {\n"
             "    ^");
+  EXPECT_EQ(error_of(paged_header + "group {\ngroup {\nclear\n").line, 4U) << "the innermost open one";
   EXPECT_EQ(render_of(paged_header + "group {\n}\n }\n"),
             "x.trace:5:2: '}' closes no group; expected 'group {' before it, or 'group_end'\n"
             "   }\n"
@@ -640,8 +641,8 @@ class TraceFiles : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(dir_); }
 
-  std::string path(const std::string& name) const { return (dir_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
+  [[nodiscard]] std::string path(const std::string& name) const { return (dir_ / name).string(); }
+  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name), std::ios::binary) << text;
     return path(name);
   }
