@@ -1,0 +1,75 @@
+// Each trace in fuzz/regressions/ fails on the mutant that it names with the invariant that it names, and holds on
+// host.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/trace_text.hpp"
+#include "props/lockstep.hpp"
+#include "tests/props/trace_header.hpp"
+
+namespace poolproof {
+namespace {
+
+std::vector<std::string> regression_files() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(POOLPROOF_SOURCE_DIR "/fuzz/regressions")) {
+    files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string name_of(const testing::TestParamInfo<std::string>& info) {
+  std::string name = std::filesystem::path(info.param).stem().string();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+class Regression : public testing::TestWithParam<std::string> {};
+
+TEST_P(Regression, HoldsOnHost) {
+  const auto trace = load_trace(GetParam());
+  ASSERT_TRUE(trace) << trace.error().render();
+  const RunResult result = run_and_pin(*trace, *find_impl("host"));
+  EXPECT_EQ(result.build_error, "");
+  EXPECT_FALSE(result.verdict) << cause_id(result.verdict->cause) << " at op " << result.verdict->op << ": "
+                               << result.verdict->what;
+}
+
+TEST_P(Regression, FailsOnItsMutantAsItSays) {
+  const std::string text = file_text(GetParam());
+  const std::string mutant = trace_header(text, "mutant");
+  if (mutant.empty()) {
+    ASSERT_NE(trace_header(text, "holds"), "") << "a regression names `# mutant:` and `# expect:`, or `# holds:` why";
+    return;
+  }
+  const ImplInfo* impl = find_impl(mutant);
+  ASSERT_NE(impl, nullptr) << mutant;
+  const auto trace = load_trace(GetParam());
+  ASSERT_TRUE(trace) << trace.error().render();
+  const RunResult result = run_and_pin(*trace, *impl);
+  ASSERT_EQ(result.build_error, "");
+  ASSERT_TRUE(result.verdict) << mutant << " survives";
+  EXPECT_EQ(cause_id(result.verdict->cause), trace_header(text, "expect")) << result.verdict->what;
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, Regression, testing::ValuesIn(regression_files()), name_of);
+
+TEST(Regressions, TheReportsOfTheIssueHaveTraces) {
+  std::vector<std::string> files = regression_files();
+  for (const char* number : {"38571", "27779", "25805", "36135", "38519", "35338"}) {
+    const auto named = std::count_if(files.begin(), files.end(), [&](const std::string& file) {
+      return std::filesystem::path(file).filename().string().find(number) != std::string::npos;
+    });
+    EXPECT_GE(named, 1) << number;
+  }
+}
+
+}  // namespace
+}  // namespace poolproof
