@@ -14,11 +14,11 @@ else()
   add_library(poolproof_cli STATIC ${cli_sources})
   set_target_properties(poolproof_cli PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(poolproof_cli PUBLIC poolproof_props CLI11::CLI11 nlohmann_json::nlohmann_json
-                                      PRIVATE poolproof_flags fmt::fmt-header-only)
+                                      PRIVATE poolproof_flags poolproof_fmt)
   target_compile_definitions(poolproof_cli PRIVATE POOLPROOF_VERSION="${PROJECT_VERSION}")
 
   add_executable(poolproof ${cli_main})
-  target_link_libraries(poolproof PRIVATE poolproof_cli poolproof_flags fmt::fmt-header-only)
+  target_link_libraries(poolproof PRIVATE poolproof_cli poolproof_flags poolproof_fmt)
   set_target_properties(poolproof PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   if(NOT POOLPROOF_SANITIZE)
     # It starts on a machine that has no libstdc++ of our compiler's age.

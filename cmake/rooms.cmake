@@ -1,5 +1,5 @@
-# One static library a room, from every .cpp in its folders. fmt is used in .cpp files alone and header-only, so neither
-# it nor our flags are part of what a room asks of those who link it.
+# One static library a room, from every .cpp in its folders. fmt is used in .cpp files alone and compiled in, so
+# neither it nor our flags are part of what a room asks of those who link it.
 
 function(poolproof_room name)
   cmake_parse_arguments(ROOM "" "" "DIRS;USES" ${ARGN})
@@ -21,5 +21,5 @@ function(poolproof_room name)
   target_include_directories(${target} PUBLIC $<INSTALL_INTERFACE:include>)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${ROOM_USES} PRIVATE $<BUILD_INTERFACE:poolproof_flags>
-                                         $<BUILD_INTERFACE:fmt::fmt-header-only>)
+                                         $<BUILD_INTERFACE:poolproof_fmt>)
 endfunction()
