@@ -81,6 +81,17 @@ bool Model::any_peer(std::int64_t page) const {
   return std::any_of(mapping_.begin(), mapping_.end(), [&](const auto& m) { return m.first / g_.page == page; });
 }
 
+// Of the whole pages: what was rejected there kept its peer.
+std::set<std::int64_t> Model::peer_pages_of(const std::set<std::int64_t>& pages) const {
+  std::set<std::int64_t> peers;
+  for (const auto& [full, swa] : mapping_) {
+    if (pages.contains(full / g_.page)) {
+      peers.insert(swa / g_.page);
+    }
+  }
+  return peers;
+}
+
 Loc Model::last_loc(Row row) const {
   const auto last = loc_of(row, length(row) - 1);
   return last.value_or(-1);
@@ -181,14 +192,8 @@ void Model::give_back(PoolState& pool, const std::set<std::int64_t>& pages) {
 
 void Model::release(Side side, const std::vector<Piece>& pieces) {
   const std::set<std::int64_t> touched = pages_of(pieces);
-  std::set<std::int64_t> swa_pages;
-  for (const Piece& piece : pieces) {
-    for (const Loc loc : locs_of(piece)) {
-      if (g_.paired() && peer(loc) != 0) {
-        swa_pages.insert(peer(loc) / g_.page);
-      }
-    }
-    if (side == Side::swa) {
+  if (side == Side::swa) {
+    for (const Piece& piece : pieces) {
       RowState& row = rows_[piece.row];
       row.evicted_to = std::max(row.evicted_to, piece.range.end);
     }
@@ -198,7 +203,9 @@ void Model::release(Side side, const std::vector<Piece>& pieces) {
       evicted_.insert(page);
     }
   }
-  give_back(swa_, swa_pages);
+  if (g_.paired()) {
+    give_back(swa_, peer_pages_of(touched));
+  }
   std::erase_if(mapping_, [&](const auto& entry) { return touched.contains(entry.first / g_.page); });
   // pure_swa has one pool, which its SWA side is.
   const bool full_side = g_.layout == Layout::pure_swa ? side != Side::full : side != Side::swa;

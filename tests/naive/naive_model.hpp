@@ -126,6 +126,7 @@ class Model {
   [[nodiscard]] std::vector<Piece> pieces_of(const op::Decode& op) const;
   [[nodiscard]] std::set<std::int64_t> pages_of(const std::vector<Piece>& pieces) const;
   [[nodiscard]] bool any_peer(std::int64_t page) const;
+  [[nodiscard]] std::set<std::int64_t> peer_pages_of(const std::set<std::int64_t>& pages) const;
   [[nodiscard]] Locs locs_of(const Piece& piece) const;
   [[nodiscard]] Loc last_loc(Row row) const;
   [[nodiscard]] std::optional<std::int64_t> slot_of(Row row) const;

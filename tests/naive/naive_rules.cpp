@@ -136,13 +136,7 @@ Rules Model::free_faults(Side side, const std::vector<Piece>& pieces) const {
   }
   // An SWA page goes back as a whole: all full pages on it must be in this call.
   const std::set<std::int64_t> touched = pages_of(pieces);
-  std::set<std::int64_t> released;
-  for (const auto& [row, position] : named) {
-    const auto held = loc_of(row, position);
-    if (held && peer(*held) != 0) {
-      released.insert(peer(*held) / g_.page);
-    }
-  }
+  const std::set<std::int64_t> released = peer_pages_of(touched);
   for (const auto& [full, swa] : mapping_) {
     if (released.contains(swa / g_.page) && !touched.contains(full / g_.page)) {
       broken.insert(Rule::c3);
