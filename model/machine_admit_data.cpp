@@ -230,7 +230,7 @@ Fault Machine::State::admit_read_full(const op::Read& op, const RowState& r, Pla
   Pos pos = op.range.begin;
   for (const Loc loc : plan.locs) {
     const PageRecord& record = full.at(page_of(loc));
-    if (!full.written.test(static_cast<std::size_t>(loc))) {
+    if (!holds_kv(full, record, loc)) {
       Verdict v = verdict(Rule::c2, record.lent_op,
                           fmt::format("r{} never wrote position {} ({})", op.row, pos, loc_name(Pool::full, loc)));
       add_history(v, Pool::full, page_of(loc));
@@ -247,7 +247,7 @@ Fault Machine::State::admit_read_peers(const op::Read& op, const RowState& r, Pl
     const Loc loc = loc_of(r, pos);
     const std::int32_t peer = peers[static_cast<std::size_t>(loc)];
     const PageRecord& record = full.at(page_of(loc));
-    const bool unwritten = peer != 0 && !swa.written.test(static_cast<std::size_t>(peer));
+    const bool unwritten = peer != 0 && !holds_kv(swa, swa.at(page_of(peer)), peer);
     if (peer == 0 || unwritten) {
       Verdict v = verdict(Rule::c2, record.peer_freed_op != 0 ? record.peer_freed_op : record.lent_op,
                           unwritten ? fmt::format("nobody wrote r{}'s position {} in the SWA pool", op.row, pos)
@@ -266,11 +266,11 @@ Fault Machine::State::admit_read_ring(const op::Read& op, const RowState& r, Pla
   }
   for (Pos pos = op.range.begin + static_cast<Pos>(plan.swa_first); pos < op.range.end; ++pos) {
     const RingCell& cell = ring[static_cast<std::size_t>(r.slot * geo.ring + pos % geo.ring)];
-    if (cell.generation == r.generation && cell.position == static_cast<std::uint32_t>(pos)) {
-      plan.swa_stamps.push_back(make_stamp(r.generation, pos, StampKind::ring));
+    if (cell.life == r.life && cell.position == static_cast<std::uint32_t>(pos)) {
+      plan.swa_stamps.push_back(make_stamp(cell.generation, pos, StampKind::ring));
       continue;
     }
-    if (cell.generation != r.generation) {
+    if (cell.life != r.life) {
       return verdict(
           Rule::c2, r.slot_op,
           fmt::format("the ring of request slot {} holds nothing that r{} wrote for position {}", r.slot, op.row, pos));

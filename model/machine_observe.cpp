@@ -125,9 +125,26 @@ Fault Machine::State::adopt_full(const Lending& lending, std::span<const Loc> lo
   for (Pos pos = lending.begin; pos < lending.end; pos = (pos | (geo.page - 1)) + 1) {
     r.pages[index_of(pos)] = page_of(locs[static_cast<std::size_t>(pos - lending.begin)]);
   }
+  if (lending.begin == 0) {
+    r.generation = ++generations;
+  }
+  forget_ring(r, {lending.begin, lending.end});
   r.length = lending.end;
   r.length_op = op();
   return {};
+}
+
+/// What the row's ring holds for positions that are lent (or shared in) anew was written for another token.
+void Machine::State::forget_ring(const RowState& r, Range range) {
+  if (!geo.ringed() || r.slot < 0) {
+    return;
+  }
+  for (Pos pos = std::max(range.begin, range.end - geo.ring); pos < range.end; ++pos) {
+    RingCell& cell = ring[static_cast<std::size_t>(r.slot * geo.ring + pos % geo.ring)];
+    if (cell.position == static_cast<std::uint32_t>(pos)) {
+      cell.life = 0;
+    }
+  }
 }
 
 void Machine::State::set_peer(Loc loc, Loc peer) {
@@ -295,9 +312,6 @@ void Machine::State::shrink_row(RowState& r) {
     r.length_op = op();
   }
   r.frontier = std::min(r.frontier, r.length);
-  if (r.length == 0) {
-    r.generation = ++generations;
-  }
 }
 
 /// The rows named by the call no longer hold the released pages.

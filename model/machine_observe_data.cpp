@@ -35,7 +35,8 @@ Fault Machine::State::observe(const op::SlotTake& op, const Plan& plan, const Ob
   RowState& r = rows[op.row];
   r.slot = seen.slot;
   r.slot_op = this->op();
-  r.generation = ++generations;
+  r.life = ++generations;
+  r.generation = r.life;
   return {};
 }
 
@@ -62,6 +63,10 @@ Fault Machine::State::observe(const op::Copy& op, const Plan&, const Observation
     ++full.at(from.pages[i]).users;
     log(LifeEvent::shared, Pool::full, from.pages[i], op.to);
   }
+  if (op.range.begin == 0) {
+    to.generation = ++generations;
+  }
+  forget_ring(to, op.range);
   to.length = op.range.end;
   to.length_op = this->op();
   return {};
@@ -143,25 +148,36 @@ Fault Machine::State::observe(const op::Unmap&, const Plan& plan, const Observat
 
 // ---- KV data
 
+/// KV of the page's present lending is there now; what was there of another lending is not.
+void Machine::State::mark_written(Pool which, Loc loc, std::size_t count) {
+  PoolState& p = pool(which);
+  PageRecord& record = p.at(page_of(loc));
+  if (record.stored != record.generation) {
+    record.stored = record.generation;
+    p.written.clear(static_cast<std::size_t>(loc & ~(geo.page - 1)), static_cast<std::size_t>(geo.page));
+  }
+  p.written.set(static_cast<std::size_t>(loc), count);
+}
+
 Fault Machine::State::observe(const op::Write& op, const Plan& plan, const Observation&) {
   for (std::size_t i = 0; i < plan.locs.size();) {
     const std::size_t run =
         std::min(plan.locs.size() - i, static_cast<std::size_t>(geo.page - offset_of(plan.locs[i])));
-    full.written.set(static_cast<std::size_t>(plan.locs[i]), run);
+    mark_written(Pool::full, plan.locs[i], run);
     i += run;
   }
   if (geo.paired()) {
     for (const Loc loc : plan.locs) {
       const std::int32_t peer = peers[static_cast<std::size_t>(loc)];
       if (peer != 0) {
-        swa.written.set(static_cast<std::size_t>(peer));
+        mark_written(Pool::swa, peer, 1);
       }
     }
   }
   if (geo.ringed()) {
     const RowState& r = rows[op.row];
     for (Pos pos = std::max(op.range.begin, op.range.end - geo.ring); pos < op.range.end; ++pos) {
-      ring[static_cast<std::size_t>(r.slot * geo.ring + pos % geo.ring)] = {r.generation,
+      ring[static_cast<std::size_t>(r.slot * geo.ring + pos % geo.ring)] = {r.life, r.generation,
                                                                             static_cast<std::uint32_t>(pos)};
     }
   }
@@ -229,31 +245,28 @@ Fault Machine::State::observe(const op::Backup& op, const Plan&, const Observati
   return {};
 }
 
-/// Pages are as they were; KV of a page that was lent again in between is nobody's.
-void Machine::State::restore_pool(PoolState& now, const PoolState& then, Tokens page, std::uint32_t& generations) {
+/// Pages are as they were, generations too; the KV that is physically there is not touched, so that a page which was
+/// written under another lending in between holds nobody's.
+void Machine::State::restore_pool(PoolState& now, const PoolState& then) {
   now.free_pages = then.free_pages;
   now.deferred = then.deferred;
   for (std::size_t i = 1; i < now.pages.size(); ++i) {
-    const bool lent_again = now.pages[i].generation != then.pages[i].generation;
+    const std::uint32_t stored = now.pages[i].stored;
     now.pages[i] = then.pages[i];
+    now.pages[i].stored = stored;
     now.pages[i].touch = 0;
-    if (lent_again) {
-      now.pages[i].generation = ++generations;
-      now.written.clear(i * static_cast<std::size_t>(page), static_cast<std::size_t>(page));
-    }
   }
 }
 
 Fault Machine::State::observe(const op::Restore& op, const Plan&, const Observation&) {
   const Snapshot& then = *std::find_if(snapshots.begin(), snapshots.end(),
                                        [&](const Snapshot& snapshot) { return snapshot.name == op.name; });
-  restore_pool(full, then.full, geo.page, generations);
-  restore_pool(swa, then.swa, geo.page, generations);
+  restore_pool(full, then.full);
+  restore_pool(swa, then.swa);
   peers = then.peers;
   for (std::size_t id = 0; id < rows.size(); ++id) {
     RowState& r = rows[id];
     const bool known = id < then.rows.size();
-    const bool restarted = !known || then.rows[id].length == 0;
     for (Page& entry : r.pages) {
       entry = -static_cast<Page>(this->op());
     }
@@ -264,9 +277,6 @@ Fault Machine::State::observe(const op::Restore& op, const Plan&, const Observat
     r.frontier = known ? then.rows[id].frontier : 0;
     r.length_op = this->op();
     r.touch = 0;
-    if (restarted) {
-      r.generation = ++generations;
-    }
   }
   return {};
 }
@@ -283,7 +293,6 @@ void Machine::State::forget_rows() {
       r.slot_op = op();
     }
     r.slot = -1;
-    r.generation = ++generations;
   }
 }
 

@@ -15,7 +15,8 @@ enum class PageState : std::uint8_t { free, lent, deferred };
 
 /// What the machine knows of one page of one pool.
 struct PageRecord {
-  std::uint32_t generation = 0;  ///< of the last lending; unique over the run
+  std::uint32_t generation = 0;  ///< of the last lending; unique over the run; comes back with a snapshot
+  std::uint32_t stored = 0;      ///< generation under which the KV was written that is physically there; stays
   Page base = 0;                 ///< index of the page in the row that it was lent to
   OpIndex lent_op = 0;
   OpIndex freed_op = 0;       ///< returned, or deferred
@@ -59,7 +60,8 @@ struct RowState {
   Pos length = 0;
   Pos frontier = 0;              ///< C8: evicted up to here
   std::int64_t slot = -1;        ///< request slot, -1 = none
-  std::uint32_t generation = 0;  ///< of its ring contents
+  std::uint32_t generation = 0;  ///< of what it writes to its ring; new whenever the row starts afresh
+  std::uint32_t life = 0;        ///< of its request slot
   OpIndex slot_op = 0;           ///< when the slot was taken or given back
   OpIndex length_op = 0;         ///< when the length changed last
   OpIndex evict_op = 0;          ///< last free_swa
@@ -73,6 +75,7 @@ struct SlotState {
 
 /// What one row of the ring storage holds.
 struct RingCell {
+  std::uint32_t life = 0;  ///< of the request slot when it was written; 0 = nothing, or lent again since
   std::uint32_t generation = 0;
   std::uint32_t position = 0;
 };
@@ -146,6 +149,10 @@ struct Machine::State {
     return rows[id];
   }
   [[nodiscard]] const RowState* find_row(Row id) const { return id < rows.size() ? &rows[id] : nullptr; }
+  /// Does the slot hold KV of its page's present lending?
+  [[nodiscard]] static bool holds_kv(const PoolState& p, const PageRecord& record, Loc loc) {
+    return record.stored == record.generation && p.written.test(static_cast<std::size_t>(loc));
+  }
   /// Position must be live.
   [[nodiscard]] Loc loc_of(const RowState& r, Pos pos) const {
     return (static_cast<Loc>(r.pages[index_of(pos)]) << shift) + offset_of(pos);
@@ -245,7 +252,9 @@ struct Machine::State {
                      std::size_t first);
   void credit_deferred(Pool which);
   void forget_rows();
-  static void restore_pool(PoolState& now, const PoolState& then, Tokens page, std::uint32_t& generations);
+  static void restore_pool(PoolState& now, const PoolState& then);
+  void mark_written(Pool which, Loc loc, std::size_t count);
+  void forget_ring(const RowState& r, Range range);
 
   // machine.cpp
   [[nodiscard]] Fault unexpected_refusal(const Op& op) const;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace poolproof {
 namespace {
@@ -209,6 +211,65 @@ void add_smaller_sizes(const Trace& trace, std::vector<Trace>& out) {
   }
 }
 
+// ---- two steps at once
+
+/// Tokens that a lending op asks for; 0 for any other op.
+Tokens lent_tokens(const Op& op) {
+  Tokens tokens = 0;
+  if (std::holds_alternative<op::Extend>(op) || std::holds_alternative<op::Alloc>(op)) {
+    each_range(op, [&](const Range& range) { tokens += range.size(); });
+  } else if (const auto* tail = std::get_if<op::Tail>(&op)) {
+    tokens = tail->range.size();
+  } else if (const auto* decode = std::get_if<op::Decode>(&op)) {
+    tokens = static_cast<Tokens>(decode->rows.size());
+  }
+  return tokens;
+}
+
+/// The trace in pools that lack the pages which `saved` tokens took: full and SWA, or either alone.
+void add_smaller_pools(const Trace& trace, Tokens saved, std::vector<Trace>& out) {
+  const Geometry& g = trace.geometry;
+  const Tokens size = g.pages_of(saved) * g.page;
+  for (const auto& [full, swa] : {std::pair{size, size}, {size, Tokens{0}}, {Tokens{0}, size}}) {
+    if (size == 0 || full >= g.full || (swa > 0 && swa >= g.swa)) {
+      continue;
+    }
+    Trace smaller = trace;
+    smaller.geometry.full -= full;
+    smaller.geometry.swa -= swa;
+    out.push_back(std::move(smaller));
+  }
+}
+
+/// The one row that a lending op serves; nothing for batches and other ops.
+std::optional<Row> lent_row(const Op& op) {
+  std::vector<Row> rows;
+  if (lent_tokens(op) > 0 && !std::holds_alternative<op::Tail>(op)) {
+    each_row(op, [&](Row row) { rows.push_back(row); });
+  }
+  return rows.size() == 1 ? std::optional<Row>(rows[0]) : std::nullopt;
+}
+
+/// A lending of one row and the next of any one row, as one extend of the first.
+void add_merged_lendings(const Trace& trace, std::vector<Trace>& out) {
+  for (std::size_t i = 0; i < trace.ops.size(); ++i) {
+    const std::optional<Row> row = lent_row(trace.ops[i]);
+    for (std::size_t j = i + 1; row && j < trace.ops.size(); ++j) {
+      if (!lent_row(trace.ops[j])) {
+        continue;
+      }
+      Trace merged = trace;
+      Pos begin = 0;
+      each_range(trace.ops[i], [&](const Range& range) { begin = range.begin; });
+      const Pos end = begin + lent_tokens(trace.ops[i]) + lent_tokens(trace.ops[j]);
+      merged.ops[i] = op::Extend{{{*row, {begin, end}}}};
+      merged.ops.erase(merged.ops.begin() + static_cast<std::ptrdiff_t>(j));
+      out.push_back(std::move(merged));
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t parts_of(const Op& op) {
@@ -237,6 +298,26 @@ std::vector<Op> op_reductions(const Op& op, const Geometry& g) {
   add_part_drops(op, out);
   add_shorter_ranges(op, g.page, out);
   add_lower_numbers(op, out);
+  return out;
+}
+
+std::vector<Trace> joint_reductions(const Trace& trace) {
+  std::vector<Trace> out;
+  add_merged_lendings(trace, out);
+  for (std::size_t i = 0; i < trace.ops.size(); ++i) {
+    Trace without = trace;
+    without.ops.erase(without.ops.begin() + static_cast<std::ptrdiff_t>(i));
+    add_smaller_pools(without, lent_tokens(trace.ops[i]), out);
+    if (lent_tokens(trace.ops[i]) < 2) {
+      continue;
+    }
+    for (Op& shorter : op_reductions(trace.ops[i], trace.geometry)) {
+      Trace smaller = trace;
+      const Tokens saved = lent_tokens(trace.ops[i]) - lent_tokens(shorter);
+      smaller.ops[i] = std::move(shorter);
+      add_smaller_pools(smaller, saved, out);
+    }
+  }
   return out;
 }
 

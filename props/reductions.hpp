@@ -18,6 +18,10 @@ Tokens tokens_of(const Op& op);
 /// Variants of one op with a part less, a shorter range, or a lower row, the boldest first.
 std::vector<Op> op_reductions(const Op& op, const Geometry& g);
 
+/// Two steps at once, where neither alone still fails: an op less, or a shorter range, in a pool smaller by as much;
+/// two lending ops of one row as one.
+std::vector<Trace> joint_reductions(const Trace& trace);
+
 /// The trace with its rows numbered from 0 in order of appearance.
 Trace with_rows_renumbered(const Trace& trace);
 

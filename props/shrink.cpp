@@ -40,8 +40,9 @@ class Shrinker {
     bool smaller = true;
     while (smaller && !stopped()) {
       smaller = drop_chunks();
-      smaller = reduce_geometry() || smaller;
+      smaller = reduce(geometry_reductions) || smaller;
       smaller = reduce_parts() || smaller;
+      smaller = (!smaller && reduce(joint_reductions)) || smaller;
       smaller = (!smaller && drop_pairs()) || smaller;
       smaller = keep(with_rows_renumbered(best_)) || smaller;
     }
@@ -141,11 +142,12 @@ class Shrinker {
     return smaller;
   }
 
-  bool reduce_geometry() {
+  /// The first of the candidates that still fails, and so on from there.
+  bool reduce(std::vector<Trace> (*candidates)(const Trace&)) {
     bool smaller = false;
     for (bool again = true; again && !stopped();) {
       again = false;
-      for (Trace& candidate : geometry_reductions(best_)) {
+      for (Trace& candidate : candidates(best_)) {
         if (keep(std::move(candidate))) {
           again = smaller = true;
           break;
