@@ -70,7 +70,7 @@ void go_round(benchmark::State& state, const Geometry& geometry, const std::vect
 void register_all() {
   const auto add = [](const char* name, const Geometry& g, Pos prompt, Pos decodes) {
     benchmark::RegisterBenchmark(
-        name, [=](benchmark::State& state) { go_round(state, g, request_life(g, prompt, decodes)); });
+        name, [=](benchmark::State& state) { go_round(state, g, request_life(g, 0, prompt, decodes)); });
   };
   add("checked/token", {.layout = Layout::token, .page = 1, .full = 64, .reqs = 8}, 8, 32);
   add("checked/paged_p4", {.layout = Layout::paged, .page = 4, .full = 128, .reqs = 8}, 8, 32);

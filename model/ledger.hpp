@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/ops.hpp"
 #include "model/units.hpp"
 
 namespace poolproof {
@@ -19,7 +20,6 @@ enum class LifeEvent : std::uint8_t {
   peer_moved,  ///< full page: its peers went to another full page
   deferred,    ///< given back inside an open group
   returned,    ///< to the free list (or staged)
-  restored,    ///< state came back from a snapshot
 };
 
 struct LedgerEntry {
@@ -28,6 +28,7 @@ struct LedgerEntry {
   Row row = 0;
   Pool pool = Pool::full;
   LifeEvent event = LifeEvent::lent;
+  OpWord word = OpWord::slot;  ///< what kind of op it was
   std::int32_t detail = 0;
 };
 

@@ -159,6 +159,7 @@ std::optional<Verdict> Machine::observe(const Op& op, const Plan& plan, const Ob
   if (!std::holds_alternative<op::Expect>(op)) {
     state.refused = seen.answer == Answer::refused;
   }
+  state.word = word_of(op);
   std::optional<Verdict> fault = state.refused ? state.unexpected_refusal(op) : std::nullopt;
   if (!fault) {
     fault = std::visit([&](const auto& concrete) { return state.observe(concrete, plan, seen); }, op);

@@ -106,7 +106,7 @@ Fault Machine::State::gauge_fault(const Op* op, const Gauges& want, const Gauges
                                     seen.swa_pool_available > seen.swa_pool_size ? ", past the pool's size" : ""),
                         fmt::format("{} of {}", sized(want.swa_pool_available), sized(seen.swa_pool_size)),
                         fmt::format("{} of {}", sized(seen.swa_pool_available), sized(seen.swa_pool_size)));
-    add_touched(v);
+    add_touched(v, this->op());
     return v;
   }
   if (geo.hybrid() && seen.mapping_tail != -1) {
@@ -127,7 +127,7 @@ Fault Machine::State::gauge_fault(const Op* op, const Gauges& want, const Gauges
     if (meaning != Invariant::group_drains && meaning != Invariant::group_defers) {
       v.other_op = 0;
     }
-    add_touched(v);
+    add_touched(v, this->op());
     return v;
   }
   if (seen.slots_free != want.slots_free || seen.slots != want.slots) {
@@ -138,15 +138,15 @@ Fault Machine::State::gauge_fault(const Op* op, const Gauges& want, const Gauges
   return {};
 }
 
-/// Histories of the pages that the op at hand touched.
-void Machine::State::add_touched(Verdict& v) const {
+/// Histories of the pages that the op gave back.
+void Machine::State::add_touched(Verdict& v, OpIndex by) const {
   for (const Page number : touched_full) {
-    if (v.histories.size() < 3 && full.at(number).freed_op == op()) {
+    if (v.histories.size() < 3 && full.at(number).freed_op == by) {
       add_history(v, Pool::full, number);
     }
   }
   for (const Page number : touched_swa) {
-    if (v.histories.size() < 6 && swa.at(number).freed_op == op()) {
+    if (v.histories.size() < 6 && swa.at(number).freed_op == by) {
       add_history(v, Pool::swa, number);
     }
   }
@@ -320,8 +320,10 @@ Fault Machine::State::census_slots(const std::vector<std::int64_t>& free_slots) 
 /// Ring mode: the paged SWA pool's lists are as they were.
 Fault Machine::State::census_idle(const PoolCensus& seen) {
   if (!seen.deferred.empty()) {
-    return verdict(Invariant::ring_pool_idle, group_op, "a free deferred pages of the paged SWA pool", "none",
-                   fmt::format("{} pages", seen.deferred.size()));
+    Verdict v = verdict(Invariant::ring_pool_idle, 0, "a free deferred pages of the paged SWA pool", "none",
+                        fmt::format("{} pages", seen.deferred.size()));
+    add_touched(v, ops_done);
+    return v;
   }
   const Tokens listed = static_cast<Tokens>(seen.free.size() + seen.staged.size()) << shift;
   if (listed != idle_swa_available) {

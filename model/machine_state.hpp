@@ -118,6 +118,7 @@ struct Machine::State {
   std::vector<Page> group_pages;  ///< full pages that the open group's frees touched
   bool refused = false;
   Tokens idle_swa_available = 0;  ///< ring: what the paged SWA pool reported when fresh
+  OpWord word = OpWord::slot;     ///< of the op being observed
   bool restored = false;          ///< the last op was a restore
   std::uint32_t touch = 0;
   std::uint32_t touch_deferred = 0;
@@ -263,7 +264,7 @@ struct Machine::State {
   Fault check_gauges(const Op* op, const Gauges& seen);
   Fault gauge_fault(const Op* op, const Gauges& want, const Gauges& seen);
   [[nodiscard]] Gauges expected_gauges() const;
-  void add_touched(Verdict& verdict) const;
+  void add_touched(Verdict& verdict, OpIndex by) const;
   Fault census(const Census& seen);
   Fault census_pool(Pool which, const PoolCensus& seen);
   Fault census_list(Pool which, const std::vector<std::int64_t>& list, const char* name);
@@ -282,7 +283,7 @@ struct Machine::State {
   [[nodiscard]] std::string page_name(Pool which, Page page) const;
   [[nodiscard]] std::string loc_name(Pool which, Loc loc) const;
   void log(LifeEvent event, Pool which, Page page, Row row, std::int64_t detail = 0) {
-    ledger.append({op(), page, row, which, event, static_cast<std::int32_t>(detail)});
+    ledger.append({op(), page, row, which, event, word, static_cast<std::int32_t>(detail)});
   }
 };
 

@@ -8,27 +8,26 @@ namespace {
 
 std::string event_text(const LedgerEntry& entry) {
   const std::string_view peer_pool = entry.pool == Pool::full ? "S" : "F";
+  const std::string by = fmt::format("at op {} by {}", entry.op, op_word_name(entry.word));
   switch (entry.event) {
     case LifeEvent::lent:
-      return fmt::format("lent at op {} to r{} as its page {}", entry.op, entry.row, entry.detail);
+      return fmt::format("lent {} to r{}, as its page {}", by, entry.row, entry.detail);
     case LifeEvent::peered:
-      return fmt::format("paired at op {} with {}:{}", entry.op, peer_pool, entry.detail);
+      return fmt::format("peer of {}:{} from op {} on", peer_pool, entry.detail, entry.op);
     case LifeEvent::shared:
-      return fmt::format("shared at op {} with r{}", entry.op, entry.row);
+      return fmt::format("shared {} with r{}", by, entry.row);
     case LifeEvent::dropped:
-      return fmt::format("let go at op {} by r{}", entry.op, entry.row);
+      return fmt::format("let go {} by r{}", by, entry.row);
     case LifeEvent::peer_freed:
-      return fmt::format("its SWA peers given back at op {}: a tombstone", entry.op);
+      return fmt::format("its SWA peers given back {}", by);
     case LifeEvent::remapped:
-      return fmt::format("took over peers in S:{} at op {}", entry.detail, entry.op);
+      return fmt::format("took over peers in S:{} {}", entry.detail, by);
     case LifeEvent::peer_moved:
-      return fmt::format("its peers moved to F:{} at op {}", entry.detail, entry.op);
+      return fmt::format("its peers moved to F:{} {}", entry.detail, by);
     case LifeEvent::deferred:
-      return fmt::format("given back at op {} by r{}, deferred by the open group", entry.op, entry.row);
+      return fmt::format("given back {} of r{}, deferred by the open group", by, entry.row);
     case LifeEvent::returned:
-      return fmt::format("returned at op {}", entry.op);
-    case LifeEvent::restored:
-      return fmt::format("state restored at op {}", entry.op);
+      return fmt::format("returned {}", by);
   }
   return {};
 }
