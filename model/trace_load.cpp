@@ -44,14 +44,18 @@ std::optional<TextError> refused(const std::string& path, const TextLimits& limi
   return std::nullopt;
 }
 
-/// Pipes tell no size: one byte over the limit is enough to know.
-int read_all(std::FILE* file, std::size_t limit, std::string& text) {
-  while (text.size() <= limit) {
+/// Pipes tell no size: one byte over the limit of the file, or of a line, is enough to know, and the parser says the
+/// rest.
+int read_all(std::FILE* file, const TextLimits& limits, std::string& text) {
+  std::size_t line_begin = 0;
+  while (text.size() <= limits.file_bytes && text.size() - line_begin <= limits.line_bytes) {
     const std::size_t before = text.size();
-    const std::size_t wanted = std::min(chunk_bytes, limit + 1 - before);
+    const std::size_t wanted = std::min(chunk_bytes, limits.file_bytes + 1 - before);
     text.resize(before + wanted);
     const std::size_t got = std::fread(text.data() + before, 1, wanted, file);
     text.resize(before + got);
+    const std::size_t newline = text.rfind('\n');
+    line_begin = newline == std::string::npos ? 0 : newline + 1;
     if (got < wanted) {
       return std::ferror(file) != 0 ? errno : 0;
     }
@@ -69,11 +73,15 @@ Result<Trace, TextError> load_trace(const std::string& path, const TextLimits& l
   if (file == nullptr) {
     return file_error(path, "cannot be read: " + system_message(errno));
   }
+  return read_trace(file.get(), path, limits);
+}
+
+Result<Trace, TextError> read_trace(std::FILE* file, const std::string& name, const TextLimits& limits) {
   std::string text;
-  if (const int number = read_all(file.get(), limits.file_bytes, text); number != 0) {
-    return file_error(path, "cannot be read: " + system_message(number));
+  if (const int number = read_all(file, limits, text); number != 0) {
+    return file_error(name, "cannot be read: " + system_message(number));
   }
-  return parse_trace(text, path, limits);
+  return parse_trace(text, name, limits);
 }
 
 }  // namespace poolproof

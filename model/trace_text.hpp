@@ -1,6 +1,7 @@
 // The trace language as text: parsing any bytes, printing with an exact round trip (docs/trace-language.md).
 #pragma once
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,10 @@ Result<Trace, TextError> parse_trace(std::string_view text, std::string_view fil
 
 /// Reads and parses. A file that cannot be read, or is larger than the limit, is an error that says so.
 Result<Trace, TextError> load_trace(const std::string& path, const TextLimits& limits = {});
+
+/// Reads to the end and parses; `name` is what errors call it. Stops reading where a limit is passed, so that a pipe
+/// costs no more than the limits allow.
+Result<Trace, TextError> read_trace(std::FILE* file, const std::string& name, const TextLimits& limits = {});
 
 /// One op as its line, without indentation or newline. Pool sizes are printed in pages where they fill them.
 std::string print_op(const Op& op, const Geometry& g);
