@@ -662,6 +662,24 @@ class TraceFiles : public testing::Test {
   std::filesystem::path dir_;
 };
 
+TEST_F(TraceFiles, AnEndlessLineOfAPipeIsReadNoFurtherThanALineGoes) {
+  std::FILE* file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  std::fputs("poolproof 1\npool layout=token full=8\n", file);
+  const std::string filler(std::size_t{1} << 20, 'a');
+  for (int i = 0; i < 8; ++i) {
+    std::fwrite(filler.data(), 1, filler.size(), file);
+  }
+  std::rewind(file);
+  const auto trace = read_trace(file, "pipe");
+  const long read = std::ftell(file);
+  std::fclose(file);
+  ASSERT_FALSE(trace);
+  EXPECT_EQ(trace.error().line, 3U);
+  EXPECT_NE(trace.error().message.find("longer than"), std::string::npos) << trace.error().message;
+  EXPECT_LT(read, 1L << 18) << "the rest of the line was read for nothing";
+}
+
 TEST_F(TraceFiles, AreReadWhole) {
   std::string text = paged_header;
   for (int i = 0; i < 20'000; ++i) {
