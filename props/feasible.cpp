@@ -7,10 +7,9 @@ namespace {
 
 bool is_probe(OpWord word) { return word == OpWord::group_begin_again || word == OpWord::group_end_again; }
 
-/// Legal outside groups alone (C6), or closing one.
-bool leaves_no_group(OpWord word) {
+/// Legal outside groups alone (C6).
+bool lives_outside_groups(OpWord word) {
   switch (word) {
-    case OpWord::group_end:
     case OpWord::group_end_again:
     case OpWord::backup:
     case OpWord::restore:
@@ -21,22 +20,12 @@ bool leaves_no_group(OpWord word) {
       return false;
   }
 }
+
+bool leaves_no_group(OpWord word) { return word == OpWord::group_end || lives_outside_groups(word); }
 
 bool leaves_a_group(OpWord word) { return word == OpWord::group_begin || word == OpWord::group_begin_again; }
 
-bool needs_no_group(OpWord word) {
-  switch (word) {
-    case OpWord::group_begin:
-    case OpWord::group_end_again:
-    case OpWord::backup:
-    case OpWord::restore:
-    case OpWord::clear:
-    case OpWord::resize:
-      return true;
-    default:
-      return false;
-  }
-}
+bool needs_no_group(OpWord word) { return word == OpWord::group_begin || lives_outside_groups(word); }
 
 bool needs_a_group(OpWord word) { return word == OpWord::group_end || word == OpWord::group_begin_again; }
 

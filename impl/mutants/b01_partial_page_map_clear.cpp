@@ -2,35 +2,14 @@
 // passed alone. The other entries of the same full page still name an SWA page that is free, or lent to somebody else.
 // Needs: a paired pool with pages of more than one token; shows where part of a page was rejected before the free.
 // Expected first: MAPPING_CLEARED, at the free.
-#include "impl/mutants/mutants.hpp"
+#include "impl/mutants/partial_clear.hpp"
 
 namespace poolproof {
 namespace {
 
-class PartialPageMapClear final : public Mutated<PartialPageMapClear, HybridAllocator> {
+class PartialPageMapClear final : public PartialClear<PartialPageMapClear> {
  public:
-  using Mutated::Mutated;
-
-  Answer free(Side side, std::span<const Loc> locs) override {
-    passed_ = locs;
-    const Answer answer = HybridAllocator::free(side, locs);
-    passed_ = {};
-    return answer;
-  }
-
- protected:
-  void detach_peers(std::span<const Page> full_pages) override {
-    if (passed_.empty()) {
-      HybridAllocator::detach_peers(full_pages);
-      return;
-    }
-    for (const Loc loc : passed_) {
-      mapping().set(loc, 0);
-    }
-  }
-
- private:
-  std::span<const Loc> passed_;  ///< of the set-shaped free in progress
+  using PartialClear::PartialClear;
 };
 
 }  // namespace

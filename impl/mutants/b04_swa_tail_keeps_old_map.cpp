@@ -3,37 +3,17 @@
 // somewhere, so the historical pair is planted: set-shaped frees clear the passed locs alone, as in B01, and the
 // window's entries are not reset either. Needs: a paired pool with pages of more than one token. Expected first:
 // MAPPING_CLEARED, at the free that leaves the entry, or at the tail that hands it on.
-#include "impl/mutants/mutants.hpp"
+#include "impl/mutants/partial_clear.hpp"
 
 namespace poolproof {
 namespace {
 
-class SwaTailKeepsOldMap final : public Mutated<SwaTailKeepsOldMap, HybridAllocator> {
+class SwaTailKeepsOldMap final : public PartialClear<SwaTailKeepsOldMap> {
  public:
-  using Mutated::Mutated;
-
-  Answer free(Side side, std::span<const Loc> locs) override {
-    passed_ = locs;
-    const Answer answer = HybridAllocator::free(side, locs);
-    passed_ = {};
-    return answer;
-  }
+  using PartialClear::PartialClear;
 
  protected:
   void clear_outside_tail(std::span<const Loc> /*full*/) override {}
-
-  void detach_peers(std::span<const Page> full_pages) override {
-    if (passed_.empty()) {
-      HybridAllocator::detach_peers(full_pages);
-      return;
-    }
-    for (const Loc loc : passed_) {
-      mapping().set(loc, 0);
-    }
-  }
-
- private:
-  std::span<const Loc> passed_;  ///< of the set-shaped free in progress
 };
 
 }  // namespace
