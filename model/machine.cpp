@@ -146,6 +146,8 @@ std::optional<Verdict> Machine::admit(const Op& op, Plan& plan) {
   plan.op = state.op();
   plan.fits = true;
   plan.probes.clear();
+  state.touched_full.clear();
+  state.touched_swa.clear();
   return std::visit([&](const auto& concrete) { return state.admit(concrete, plan); }, op);
 }
 
