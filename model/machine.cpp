@@ -63,6 +63,8 @@ void Machine::State::reset_pools() {
   snapshots.clear();
   group_open = false;
   group_pages.clear();
+  touched_full.clear();
+  touched_swa.clear();
 }
 
 void Machine::State::append_locs(const RowState& r, Range range, Locs& out) const {
