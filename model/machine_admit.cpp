@@ -102,7 +102,7 @@ void clear_lending_plan(Plan& plan) {
 
 }  // namespace
 
-void Machine::State::finish_lending_plan(Plan& plan) {
+void Machine::State::finish_lending_plan(Plan& plan) const {
   plan.fits = need_full <= full.free_pages && need_swa <= swa.free_pages;
 }
 
@@ -202,7 +202,7 @@ Fault Machine::State::admit(const op::GroupEnd& op, Plan& plan) {
   return {};
 }
 
-Fault Machine::State::admit_no_group(const char* what) {
+Fault Machine::State::admit_no_group(const char* what) const {
   if (group_open) {
     return verdict(Rule::c6, group_op, fmt::format("{} inside an open free group", what));
   }

@@ -7,7 +7,7 @@ namespace poolproof {
 
 using Fault = std::optional<Verdict>;
 
-void Machine::State::touch_page(PageRecord& record, Page number, std::vector<Page>& list, std::uint32_t times) {
+void Machine::State::touch_page(PageRecord& record, Page number, std::vector<Page>& list, std::uint32_t times) const {
   if (record.touch != touch) {
     record.touch = touch;
     record.touches = 0;

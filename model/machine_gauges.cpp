@@ -97,7 +97,7 @@ Fault Machine::State::check_gauges(const Op* op, const Gauges& seen) {
   return gauge_fault(op, want, seen);
 }
 
-Fault Machine::State::gauge_fault(const Op* op, const Gauges& want, const Gauges& seen) {
+Fault Machine::State::gauge_fault(const Op* op, const Gauges& want, const Gauges& seen) const {
   const auto sized = [&](Tokens tokens) { return tokens_text(tokens, geo.page); };
   if (geo.ringed() &&
       (seen.swa_pool_available != want.swa_pool_available || seen.swa_pool_available > seen.swa_pool_size)) {
@@ -318,7 +318,7 @@ Fault Machine::State::census_slots(const std::vector<std::int64_t>& free_slots) 
 }
 
 /// Ring mode: the paged SWA pool's lists are as they were.
-Fault Machine::State::census_idle(const PoolCensus& seen) {
+Fault Machine::State::census_idle(const PoolCensus& seen) const {
   if (!seen.deferred.empty()) {
     Verdict v = verdict(Invariant::ring_pool_idle, 0, "a free deferred pages of the paged SWA pool", "none",
                         fmt::format("{} pages", seen.deferred.size()));
@@ -378,25 +378,19 @@ Fault Machine::State::find_in_lists(const Census& seen, bool sentinel_alone) {
 }
 
 /// Histories of pages that should be listed and are not, or the other way round.
-void Machine::State::add_lost_pages(Verdict& v, const Census& seen) {
-  for (const Pool which : {Pool::full, Pool::swa}) {
-    if (which == Pool::swa && !geo.paired()) {
-      continue;
-    }
-    PoolState& p = pool(which);
-    ++touch;
-    const PoolCensus& lists = which == Pool::full ? seen.full : seen.swa;
-    for (const auto* list : {&lists.free, &lists.staged}) {
-      for (const std::int64_t number : *list) {
-        if (number > 0 && number <= p.page_count()) {
-          p.at(static_cast<Page>(number)).touch = touch;
-        }
+void Machine::State::add_lost_pages(Verdict& v, Pool which, const PoolCensus& lists) {
+  PoolState& p = pool(which);
+  ++touch;
+  for (const auto* list : {&lists.free, &lists.staged}) {
+    for (const std::int64_t number : *list) {
+      if (number > 0 && number <= p.page_count()) {
+        p.at(static_cast<Page>(number)).touch = touch;
       }
     }
-    for (Page number = 1; number <= p.page_count() && v.histories.size() < 6; ++number) {
-      if ((p.at(number).touch == touch) != (p.at(number).state == PageState::free)) {
-        add_history(v, which, number);
-      }
+  }
+  for (Page number = 1; number <= p.page_count() && v.histories.size() < 6; ++number) {
+    if ((p.at(number).touch == touch) != (p.at(number).state == PageState::free)) {
+      add_history(v, which, number);
     }
   }
 }
@@ -418,7 +412,10 @@ Verdict Machine::explain(Verdict symptom, const Census& seen) {
       return *cause;
     }
   }
-  state_->add_lost_pages(symptom, seen);
+  state_->add_lost_pages(symptom, Pool::full, seen.full);
+  if (state_->geo.paired()) {
+    state_->add_lost_pages(symptom, Pool::swa, seen.swa);
+  }
   return symptom;
 }
 

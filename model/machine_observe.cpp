@@ -306,7 +306,7 @@ void Machine::State::release_peers(Page number) {
   }
 }
 
-void Machine::State::shrink_row(RowState& r) {
+void Machine::State::shrink_row(RowState& r) const {
   while (r.length > 0 && r.pages[index_of(r.length - 1)] < 0) {
     r.length = static_cast<Pos>(index_of(r.length - 1)) << shift;
     r.length_op = op();
@@ -333,7 +333,7 @@ void Machine::State::give_up_rows(Side side) {
 }
 
 /// After any free the mapping of the touched full pages reads 0.
-Fault Machine::State::check_cleared(const Plan& plan, const Observation& seen) {
+Fault Machine::State::check_cleared(const Plan& plan, const Observation& seen) const {
   for (std::size_t i = 0; i < plan.probes.size(); ++i) {
     if (seen.translations[i] == 0) {
       continue;

@@ -192,7 +192,7 @@ struct Machine::State {
   Fault admit_row_end(Row id, Pos begin);
   Fault admit_tail_peer(Row id, const RowState& r);
   void plan_lending(const Lending& lending, const RowState& r, Plan& plan);
-  void finish_lending_plan(Plan& plan);
+  void finish_lending_plan(Plan& plan) const;
   Fault admit_release(Side side);
   Fault admit_piece(const Piece& piece);
   Fault admit_held(Row id, Range range, Rule rule);
@@ -200,7 +200,7 @@ struct Machine::State {
   Fault admit_holders();
   Fault admit_peers(Side side);
   Fault admit_window(const Piece& piece);
-  Fault admit_no_group(const char* what);
+  [[nodiscard]] Fault admit_no_group(const char* what) const;
   Fault admit_remap_target(const op::Remap& op);
   Fault admit_remap_donor(const op::Remap& op, const Plan& plan);
   [[nodiscard]] Stamp peer_stamp(std::int32_t peer, Pos pos) const;
@@ -209,7 +209,7 @@ struct Machine::State {
   Fault admit_read_ring(const op::Read& op, const RowState& r, Plan& plan);
   void plan_release(Plan& plan);
   void normalise_pieces();
-  void touch_page(PageRecord& record, Page page, std::vector<Page>& list, std::uint32_t times);
+  void touch_page(PageRecord& record, Page page, std::vector<Page>& list, std::uint32_t times) const;
 
   // machine_observe.cpp: the allocator's side.
   Fault observe(const op::SlotTake& op, const Plan& plan, const Observation& seen);
@@ -246,8 +246,8 @@ struct Machine::State {
   void release_peers(Page page);
   void give_back(Pool which, Page page, Row row);
   void give_up_rows(Side side);
-  void shrink_row(RowState& r);
-  Fault check_cleared(const Plan& plan, const Observation& seen);
+  void shrink_row(RowState& r) const;
+  [[nodiscard]] Fault check_cleared(const Plan& plan, const Observation& seen) const;
   Fault check_translations(const Locs& locs, std::span<const Loc> seen, Invariant wrong_peer, Invariant wrong_zero);
   Fault check_stamps(const op::Read& op, const Plan& plan, std::span<const Stamp> expected, std::span<const Stamp> seen,
                      std::size_t first);
@@ -262,19 +262,19 @@ struct Machine::State {
 
   // machine_gauges.cpp: counters and lists.
   Fault check_gauges(const Op* op, const Gauges& seen);
-  Fault gauge_fault(const Op* op, const Gauges& want, const Gauges& seen);
+  [[nodiscard]] Fault gauge_fault(const Op* op, const Gauges& want, const Gauges& seen) const;
   [[nodiscard]] Gauges expected_gauges() const;
   void add_touched(Verdict& verdict, OpIndex by) const;
   Fault census(const Census& seen);
   Fault census_pool(Pool which, const PoolCensus& seen);
   Fault census_list(Pool which, const std::vector<std::int64_t>& list, const char* name);
   Fault census_deferred(Pool which, const std::vector<std::int64_t>& list);
-  Fault census_idle(const PoolCensus& seen);
+  [[nodiscard]] Fault census_idle(const PoolCensus& seen) const;
   Fault census_mapping(std::span<const Loc> mapping);
   Verdict mapping_fault(Loc loc, Loc seen);
   Fault census_slots(const std::vector<std::int64_t>& free_slots);
   Fault find_in_lists(const Census& seen, bool sentinel_alone);
-  void add_lost_pages(Verdict& verdict, const Census& seen);
+  void add_lost_pages(Verdict& verdict, Pool which, const PoolCensus& lists);
 
   // machine_verdict.cpp: wording.
   [[nodiscard]] Verdict verdict(Cause cause, OpIndex other, std::string what, std::string expected = {},

@@ -84,28 +84,30 @@ void add_part_drops(const Op& op, std::vector<Op>& out) {
       op);
 }
 
+/// The op with one of its ranges cut to a length.
+Op with_length(const Op& op, std::size_t which, Pos length) {
+  Op cut = op;
+  std::size_t at = 0;
+  each_range(cut, [&](Range& range) {
+    if (at++ == which) {
+      range.end = range.begin + length;
+    }
+  });
+  return cut;
+}
+
 /// Each range of the op, shortened at its end: to one token, one page, a half, one less.
 void add_shorter_ranges(const Op& op, Tokens page, std::vector<Op>& out) {
-  std::size_t count = 0;
-  each_range(op, [&](const Range&) { ++count; });
-  for (std::size_t which = 0; which < count; ++which) {
-    Pos size = 0;
-    std::size_t at = 0;
-    each_range(op, [&](const Range& range) { size = at++ == which ? range.size() : size; });
+  std::vector<Pos> sizes;
+  each_range(op, [&](const Range& range) { sizes.push_back(range.size()); });
+  for (std::size_t which = 0; which < sizes.size(); ++which) {
+    const Pos size = sizes[which];
     Pos tried = 0;
     for (const Pos length : {Pos{1}, page, page + 1, size / 2, size - page, size - 1}) {
-      if (length <= tried || length >= size) {
-        continue;
+      if (length > tried && length < size) {
+        tried = length;
+        out.push_back(with_length(op, which, length));
       }
-      tried = length;
-      Op smaller = op;
-      at = 0;
-      each_range(smaller, [&](Range& range) {
-        if (at++ == which) {
-          range.end = range.begin + length;
-        }
-      });
-      out.push_back(std::move(smaller));
     }
   }
 }

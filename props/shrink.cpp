@@ -123,20 +123,24 @@ class Shrinker {
     return false;
   }
 
+  /// The first smaller variant of one op that still fails.
+  bool reduce_op(std::size_t which) {
+    for (Op& reduced : op_reductions(best_.ops[which], best_.geometry)) {
+      Trace candidate = best_;
+      candidate.ops[which] = std::move(reduced);
+      if (keep(std::move(candidate))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /// Pieces of batches, lengths of ranges, rows that can be another row.
   bool reduce_parts() {
     bool smaller = false;
     for (std::size_t i = 0; i < best_.ops.size() && !stopped(); ++i) {
-      for (bool again = true; again && i < best_.ops.size();) {
-        again = false;
-        for (Op& reduced : op_reductions(best_.ops[i], best_.geometry)) {
-          Trace candidate = best_;
-          candidate.ops[i] = std::move(reduced);
-          if (keep(std::move(candidate))) {
-            again = smaller = true;
-            break;
-          }
-        }
+      while (i < best_.ops.size() && reduce_op(i)) {
+        smaller = true;
       }
     }
     return smaller;
