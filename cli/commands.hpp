@@ -19,5 +19,6 @@ Command add_replay(CLI::App& program);
 Command add_shrink(CLI::App& program);
 Command add_list(CLI::App& program);
 Command add_demo(CLI::App& program);
+Command add_worker(CLI::App& program);
 
 }  // namespace poolproof::cli
