@@ -261,7 +261,7 @@ ChildFailure ChildProcess::fail(BreakdownKind kind, const std::string& what) {
   }
   const std::size_t last_line = tail.rfind('\n');
   const std::string said = last_line == std::string::npos ? tail : tail.substr(last_line + 1);
-  return {{kind, {}}, said.empty() ? what : fmt::format("{}; its stderr ends with: {}", what, said)};
+  return ChildFailure::of(kind, said.empty() ? what : fmt::format("{}; its stderr ends with: {}", what, said));
 }
 
 /// Waits for it, killed first or once the grace is over; the wait status, or -1 when it had to be killed.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "model/breakdown.hpp"
@@ -18,6 +19,14 @@ namespace poolproof {
 struct ChildFailure {
   Breakdown breakdown;
   std::string text;
+
+  /// Without a signature: all of this kind are alike.
+  static ChildFailure of(BreakdownKind kind, std::string text) {
+    ChildFailure failure;
+    failure.breakdown.kind = kind;
+    failure.text = std::move(text);
+    return failure;
+  }
 };
 
 class ChildProcess {

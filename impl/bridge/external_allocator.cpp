@@ -418,6 +418,7 @@ Answer ExternalAllocator::gauges(Gauges& out) {
     out.swa_pool_available = told.swa_pool_available.value_or(ring ? geo_.swa : out.swa_available);
     out.swa_pool_size = told.swa_pool_size.value_or(geo_.swa);
     out.mapping_tail = told.mapping_tail.value_or(-1);
+    tells_tail_ = told.mapping_tail.has_value();
     out.available = ring ? out.full_available : std::min(out.full_available, out.swa_available);
     out.size = std::min(out.full_size, out.swa_size);
     if (!ring && !told.swa_available) {
@@ -455,6 +456,9 @@ Answer ExternalAllocator::census(Census& out) {
     return Answer::refused;
   }
   mapping_.assign(geo_.hybrid() ? static_cast<std::size_t>(geo_.mapping_length()) : 0, Loc{0});
+  if (!tells_tail_ && !mapping_.empty()) {
+    mapping_.back() = -1;  // it has no such entry
+  }
   for (const MappedRun& run : told.mapping) {
     for (Tokens i = 0; i < run.count; ++i) {
       const std::int64_t at = run.full + i;

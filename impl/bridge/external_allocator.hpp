@@ -91,6 +91,7 @@ class ExternalAllocator final : public Allocator, private Foresight {
   /// It answered otherwise than the rehearsal did, whether it serves: what was asked ahead of this op's calls is
   /// another op's, and the verdict is near.
   bool diverged_ = false;
+  bool tells_tail_ = false;  ///< its gauges name the mapping's last entry
   bool group_open_ = false;
   RequestSlots slots_;
   KvStore full_kv_{0};

@@ -68,7 +68,7 @@ std::optional<std::string> ExternalSession::reset(const Geometry& geometry) {
 
 Result<std::vector<Reply>, ChildFailure> ExternalSession::run(std::span<const Call> calls) {
   if (!child_.running()) {
-    return ChildFailure{{BreakdownKind::died, {}}, "it is not running any more"};
+    return ChildFailure::of(BreakdownKind::died, "it is not running any more");
   }
   const Result<std::string, ChildFailure> answer = child_.ask(write_run(calls), limit_);
   if (!answer) {
@@ -84,7 +84,7 @@ Result<std::vector<Reply>, ChildFailure> ExternalSession::run(std::span<const Ca
 /// What it sends cannot be trusted any more.
 ChildFailure ExternalSession::garbled(const std::string& what) {
   child_.stop();
-  return {{BreakdownKind::garbled, {}}, fmt::format("its answer is none: {}", what)};
+  return ChildFailure::of(BreakdownKind::garbled, fmt::format("its answer is none: {}", what));
 }
 
 }  // namespace poolproof
