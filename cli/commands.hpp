@@ -19,5 +19,7 @@ Command add_replay(CLI::App& program);
 Command add_shrink(CLI::App& program);
 Command add_list(CLI::App& program);
 Command add_demo(CLI::App& program);
+Command add_import(CLI::App& program);
+Command add_explain(CLI::App& program);
 
 }  // namespace poolproof::cli

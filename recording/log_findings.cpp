@@ -1,0 +1,16 @@
+#include "recording/log_findings.hpp"
+
+#include <utility>
+
+namespace poolproof {
+
+void LogFindings::add(LogFindingKind kind, std::string_view id, const CallPlace& place, OpIndex op, std::string what,
+                   std::string expected, std::string recorded) {
+  if (++counts_[static_cast<std::size_t>(kind)] > most_kept) {
+    return;
+  }
+  kept_.push_back({kind, std::string(id), std::string(place.file), place.line, place.n, std::string(place.call), op,
+                   std::move(what), std::move(expected), std::move(recorded)});
+}
+
+}  // namespace poolproof

@@ -1,0 +1,118 @@
+// What an allocator was asked for, logged and imported, is a trace that asks the same: random traces make the way
+// through a log and hold on the host twin, and a mutant's log tells its fault.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "impl/registry.hpp"
+#include "model/trace_text.hpp"
+#include "props/generator.hpp"
+#include "props/lockstep.hpp"
+#include "tests/recording/import_text.hpp"
+#include "tests/recording/log_writer.hpp"
+
+namespace poolproof {
+namespace {
+
+/// Runs the trace on the implementation and answers its log. The run ends where lockstep finds the fault.
+std::string log_of(const Trace& trace, const ImplInfo& impl) {
+  std::string log;
+  const ImplInfo logging{.name = impl.name,
+                         .kind = impl.kind,
+                         .source = {},
+                         .mechanism = {},
+                         .caught_by = {},
+                         .supports = impl.supports,
+                         .make = [&](const Geometry& geometry) -> Result<std::unique_ptr<Allocator>, std::string> {
+                           auto inner = impl.make(geometry);
+                           if (!inner) {
+                             return inner.error();
+                           }
+                           return log_calls(std::move(inner).value(), geometry, log);
+                         }};
+  run_trace(trace, logging, {.census_every = 0});
+  return log;
+}
+
+class RoundTrip : public testing::TestWithParam<NamedGeometry> {};
+
+TEST_P(RoundTrip, HoldsOnHost) {
+  const ImplInfo& host = *find_impl("host");
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomChoices choices(seed, 0);
+    const Geometry geometry = vary_geometry(GetParam().geometry, choices);
+    const Trace trace = generate(geometry, choices, 150);
+    const std::string log = log_of(trace, host);
+    const Imported imported = import_text(log);
+    ASSERT_EQ(imported.fault, "") << log;
+    EXPECT_FALSE(imported.report.findings.wrong())
+        << "seed " << seed << "\n" << findings_text(imported) << imported.trace << print_trace(trace) << log;
+    const auto lifted = parse_trace(imported.trace, "lifted");
+    ASSERT_TRUE(lifted) << lifted.error().render() << imported.trace;
+    EXPECT_EQ(lifted->ops.size(), imported.report.ops);
+    const RunResult run = run_trace(*lifted, host, {.census_every = 0});
+    EXPECT_FALSE(run.verdict) << "seed " << seed << " op " << run.verdict->op << " " << run.verdict->what << "\n"
+                              << imported.trace;
+    if (HasFailure()) {
+      return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Geometries, RoundTrip, testing::ValuesIn(named_geometries()), [](const auto& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+/// The first thing that the mutant's logs are found to be wrong in, over many traces; empty when nothing is.
+std::set<std::string> told_of(const ImplInfo& mutant) {
+  std::set<std::string> told;
+  for (const NamedGeometry& named : named_geometries()) {
+    if (!mutant.supports(named.geometry)) {
+      continue;
+    }
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      RandomChoices choices(seed, 1);
+      const Trace trace = generate(vary_geometry(named.geometry, choices), choices, 120);
+      if (!mutant.supports(trace.geometry)) {
+        continue;
+      }
+      const Imported imported = import_text(log_of(trace, mutant));
+      EXPECT_EQ(imported.fault, "");
+      for (const LogFinding& finding : imported.report.findings.kept()) {
+        if (finding.kind == LogFindingKind::violation) {
+          told.insert(finding.id);
+        }
+        EXPECT_NE(finding.kind, LogFindingKind::caller_fault) << mutant.name << " " << finding.what;
+      }
+    }
+  }
+  return told;
+}
+
+struct Told {
+  std::string mutant;
+  std::string id;
+};
+
+class MutantLog : public testing::TestWithParam<Told> {};
+
+TEST_P(MutantLog, TellsTheFault) {
+  const ImplInfo* mutant = find_impl(GetParam().mutant);
+  ASSERT_NE(mutant, nullptr);
+  const std::set<std::string> told = told_of(*mutant);
+  EXPECT_TRUE(told.contains(GetParam().id)) << testing::PrintToString(told);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mutants, MutantLog,
+                         testing::Values(Told{"B30", "ALL_OR_NOTHING"}),
+                         [](const auto& info) {
+                           std::string name = info.param.mutant;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace poolproof
