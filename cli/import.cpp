@@ -1,3 +1,5 @@
+#include "recording/import.hpp"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +13,6 @@
 #include "cli/output_options.hpp"
 #include "cli/version.hpp"
 #include "model/trace_text.hpp"
-#include "recording/import.hpp"
 
 namespace poolproof::cli {
 namespace {
@@ -39,8 +40,8 @@ std::string place_text(const LogFinding& finding) {
 }
 
 std::string finding_text(const LogFinding& finding) {
-  std::string text = fmt::format("  {}: {}{}{}\n", place_text(finding), finding.id, finding.id.empty() ? "" : ": ",
-                                 finding.what);
+  std::string text =
+      fmt::format("  {}: {}{}{}\n", place_text(finding), finding.id, finding.id.empty() ? "" : ": ", finding.what);
   if (!finding.expected.empty()) {
     text += fmt::format("    expected {}, recorded {}\n", finding.expected, finding.recorded);
   }
@@ -81,9 +82,9 @@ void print_findings(Console& console, const LogFindings& findings) {
 void print_next_step(Console& console, const ImportReport& report, const std::string& out) {
   const TextLimits limits;
   if (report.trace_bytes > limits.file_bytes || report.ops > limits.ops) {
-    console.print(
-        fmt::format("the trace is larger than replay reads ({} MiB, {} ops): import fewer files, or --until-violation\n",
-                    limits.file_bytes >> 20U, limits.ops));
+    console.print(fmt::format(
+        "the trace is larger than replay reads ({} MiB, {} ops): import fewer files, or --until-violation\n",
+        limits.file_bytes >> 20U, limits.ops));
   } else if (out != "-") {
     console.print(fmt::format("next:\n  poolproof replay {} --census-every 0\n", out));
   }
@@ -103,7 +104,8 @@ void print_report(Console& console, const ImportReport& report, const std::strin
                               counted(report.missing, "call") + (report.missing == 1 ? " is" : " are")));
   }
   for (const std::string& file : report.cut_files) {
-    console.print(fmt::format("{} is cut off at its end, as when its writer is killed: what is complete was used\n", file));
+    console.print(
+        fmt::format("{} is cut off at its end, as when its writer is killed: what is complete was used\n", file));
   }
   print_findings(console, report.findings);
   if (report.ended_early) {
@@ -241,11 +243,10 @@ int import(const ImportCommandOptions& options) {
 }  // namespace
 
 Command add_import(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "import", "Turn a recorder's log into a trace, and say what the log shows by itself");
+  CLI::App* app =
+      program.add_subcommand("import", "Turn a recorder's log into a trace, and say what the log shows by itself");
   auto options = std::make_shared<ImportCommandOptions>();
-  app->add_option("LOG", options->logs,
-                  "Log files of one session, in order (.jsonl or .jsonl.zst); - is stdin")
+  app->add_option("LOG", options->logs, "Log files of one session, in order (.jsonl or .jsonl.zst); - is stdin")
       ->required()
       ->type_name("");
   app->add_option("-o,--out", options->out, "File for the trace; - is stdout, and text for people goes to stderr")

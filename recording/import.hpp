@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "model/result.hpp"
-#include "recording/log_findings.hpp"
 #include "recording/log_fault.hpp"
+#include "recording/log_findings.hpp"
 #include "recording/log_record.hpp"
 #include "recording/trace_writer.hpp"
 

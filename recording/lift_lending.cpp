@@ -65,28 +65,27 @@ bool Lifter::reach_row_end(Row row, Pos end, std::int64_t page) {
   return last_page && emit(op::Trim{row, end});
 }
 
-/// The page is in the middle of a chain, and tokens of it were rejected all the same: it gets a row of its own.
-bool Lifter::split_off(Target& target, std::int64_t page, Pos end) {
-  const LogPage owner = pages_.at(page);
+/// The page is in the middle of a chain, and tokens of it from `end` on were rejected all the same: it gets a row of
+/// its own. Nothing where the chain has holes before it.
+std::optional<Row> Lifter::split_off(std::int64_t number, Pos end) {
+  const LogPage owner = pages_.at(number);
   const Pos page_end = position_of(owner, geo_.page);
+  const Pos page_begin = page_end - geo_.page;
   const std::optional<Row> row = empty_row();
   if (!row) {
-    return false;
+    return std::nullopt;
   }
-  const Pos page_begin = page_end - geo_.page;
   const op::Copy copy{*row, {0, page_end}, owner.row};
   if (!twin_->admits(copy)) {
     pages_.return_row(*row);
-    return false;
+    return std::nullopt;
   }
   bool done = emit(copy) && emit(op::Drop{owner.row, {page_begin, page_end}});
   if (page_begin > 0) {
     done = done && emit(op::Drop{*row, {0, page_begin}});
   }
-  pages_.give_back(page, false, place_.n);
-  pages_.lend(page, {*row, owner.index}, place_.n);
-  target.row = *row;
-  return done && emit(op::Trim{*row, end});
+  pages_.move(number, *row);
+  return done && emit(op::Trim{*row, end}) ? row : std::nullopt;
 }
 
 /// The lending goes on inside the page of its last loc: it must go on with the row that holds it.
@@ -117,9 +116,15 @@ void Lifter::resolve_inside_page(Target& target, Pos length_in_page) {
   target.end = target.begin + tokens;
   const bool split_needed = target.begin < twin_->machine().row_length(page.row) &&
                             static_cast<Pos>(page.index) < (twin_->machine().row_length(page.row) - 1) >> shift_;
-  const bool reached = !touched(target.row) && (split_needed ? split_off(target, number, target.begin)
-                                                             : reach_row_end(target.row, target.begin, number));
-  if (!reached) {
+  if (split_needed) {
+    const std::optional<Row> own = split_off(number, target.begin);
+    if (!own) {
+      leave_out("it goes on behind rejected tokens in the middle of a chain with holes");
+      target.fate = Fate::outside;
+      return;
+    }
+    target.row = *own;
+  } else if (touched(target.row) || !reach_row_end(target.row, target.begin, number)) {
     target.fate = Fate::faulty;
   }
   touch_row(target.row);

@@ -2,6 +2,7 @@
 // A set alone names SWA locs, and the log does not tell whose those were.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "recording/lifter.hpp"
@@ -49,6 +50,22 @@ bool Lifter::join_mapping(const LogCall& call) {
   return true;
 }
 
+/// Peers that a clear alone would lose: it is the first half of a load-back.
+bool Lifter::all_peers_live(const LocRuns& runs) const {
+  Locs locs;
+  if (!flatten(runs, locs)) {
+    return false;
+  }
+  for (const Loc loc : locs) {
+    const LogPage* page = pages_.exists(page_of(loc)) ? &pages_.at(page_of(loc)) : nullptr;
+    if (page == nullptr || page->standing != PageStanding::lent ||
+        !twin_->machine().row_peer_live(page->row, position_of(*page, offset_of(loc)))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// What was waiting for its other half has none.
 void Lifter::flush_mapping() {
   if (!pending_) {
@@ -87,41 +104,82 @@ void Lifter::mark_swa_unknown(const LocRuns& runs) {
   }
 }
 
-void Lifter::lift_remap(const LogCall& set, const LogCall& cleared) {
-  Locs targets;
-  Locs donors;
-  bool known = flatten(set.locs, targets) && flatten(cleared.locs, donors);
+/// Both sides go on by one position, in the same rows.
+bool Lifter::remap_goes_on(std::size_t i) const {
+  const auto follows = [&](Loc loc, Loc next) {
+    const LogPage& page = pages_.at(page_of(loc));
+    const LogPage& next_page = pages_.at(page_of(next));
+    return page.row == next_page.row &&
+           position_of(page, offset_of(loc)) + 1 == position_of(next_page, offset_of(next));
+  };
+  return i + 1 < targets_of_remap_.size() && follows(targets_of_remap_[i], targets_of_remap_[i + 1]) &&
+         follows(donors_of_remap_[i], donors_of_remap_[i + 1]);
+}
+
+/// All locs are lent, and the peers of each target page come from one stretch of one row: `remap` says no more.
+bool Lifter::remap_sayable() const {
   const auto lent = [&](Loc loc) {
     return pages_.exists(page_of(loc)) && pages_.at(page_of(loc)).standing == PageStanding::lent &&
            !pages_.at(page_of(loc)).swa_unknown;
   };
-  for (std::size_t i = 0; known && i < targets.size(); ++i) {
-    known = lent(targets[i]) && lent(donors[i]);
+  const auto all_lent = [&](const Locs& locs) { return std::all_of(locs.begin(), locs.end(), lent); };
+  if (!all_lent(targets_of_remap_) || !all_lent(donors_of_remap_)) {
+    return false;
   }
-  if (!known) {
-    leave_out("a mapping is moved from or to locs of which the log does not tell enough");
+  for (std::size_t i = 0; i < targets_of_remap_.size(); ++i) {
+    if (offset_of(targets_of_remap_[i]) != 0 && (i == 0 || !remap_goes_on(i - 1))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// A load-back takes whole pages: tokens behind its last one in a page were rejected.
+bool Lifter::cut_target(Loc last) {
+  const std::int64_t number = page_of(last);
+  const LogPage& page = pages_.at(number);
+  const Pos end = position_of(page, offset_of(last)) + 1;
+  const Pos length = twin_->machine().row_length(page.row);
+  const Pos page_end = position_of(page, geo_.page);
+  if (end >= std::min(length, page_end)) {
+    return true;
+  }
+  return length <= page_end ? emit(op::Trim{page.row, end}) : split_off(number, end).has_value();
+}
+
+bool Lifter::cut_targets() {
+  for (std::size_t i = 0; i < targets_of_remap_.size(); ++i) {
+    if (!remap_goes_on(i) && !cut_target(targets_of_remap_[i])) {
+      return false;
+    }
+  }
+  return remap_sayable();  // a page may have a row of its own by now
+}
+
+void Lifter::lift_remap(const LogCall& set, const LogCall& cleared) {
+  targets_of_remap_.clear();
+  donors_of_remap_.clear();
+  if (!flatten(set.locs, targets_of_remap_) || !flatten(cleared.locs, donors_of_remap_) || !remap_sayable() ||
+      !cut_targets()) {
+    leave_out("peers move in a way that no remap says, or the log does not tell enough of them");
     mark_swa_unknown(set.locs);
     mark_swa_unknown(cleared.locs);
     return;
   }
   mixed_ = true;
-  const auto place_of = [&](Loc loc) {
-    const LogPage& page = pages_.at(page_of(loc));
-    return std::pair<Row, Pos>(page.row, position_of(page, offset_of(loc)));
-  };
-  for (std::size_t i = 0; i < targets.size();) {
-    const auto [to, begin] = place_of(targets[i]);
-    const auto [from, from_begin] = place_of(donors[i]);
-    Pos count = 1;
-    while (i + static_cast<std::size_t>(count) < targets.size() &&
-           place_of(targets[i + static_cast<std::size_t>(count)]) == std::pair<Row, Pos>(to, begin + count) &&
-           place_of(donors[i + static_cast<std::size_t>(count)]) == std::pair<Row, Pos>(from, from_begin + count)) {
-      ++count;
+  for (std::size_t i = 0; i < targets_of_remap_.size();) {
+    const std::size_t first = i;
+    while (remap_goes_on(i)) {
+      ++i;
     }
-    if (!emit(op::Remap{to, {begin, begin + count}, from, from_begin})) {
+    ++i;
+    const LogPage& to = pages_.at(page_of(targets_of_remap_[first]));
+    const LogPage& from = pages_.at(page_of(donors_of_remap_[first]));
+    const Pos begin = position_of(to, offset_of(targets_of_remap_[first]));
+    const Pos from_begin = position_of(from, offset_of(donors_of_remap_[first]));
+    if (!emit(op::Remap{to.row, {begin, begin + static_cast<Pos>(i - first)}, from.row, from_begin})) {
       mark_swa_unknown(set.locs);
     }
-    i += static_cast<std::size_t>(count);
   }
 }
 

@@ -107,8 +107,8 @@ void Lifter::classify_page(Release& release, std::size_t first, std::size_t last
   }
 }
 
-/// All live tokens of the page are named; or those left out stand at the row's end, so they were rejected; or the
-/// caller leaves live tokens behind (C3).
+/// All live tokens of the page are named; or all but the last ones, so those were rejected (had they not been, the call
+/// that uses or frees them later is the one that shows it); or the caller leaves live tokens behind (C3).
 void Lifter::classify_lent(Release& release, std::size_t first, std::size_t last) {
   const std::int64_t number = parts_[first].page;
   LogPage& page = pages_.at(number);
@@ -127,8 +127,10 @@ void Lifter::classify_lent(Release& release, std::size_t first, std::size_t last
     doubt_swa_ = true;
     page.swa_unknown = page.swa_unknown && release.side == Side::full;
   }
-  if (from_start && (named_end == live_end || (row_end && emit(op::Trim{page.row, base + named_end})))) {
-    release.pieces.push_back({page.row, {base, base + named_end}});
+  if (from_start) {
+    // In the middle of a chain they cannot be trimmed; the page goes back whole, with them.
+    const bool trimmed = named_end < live_end && row_end && emit(op::Trim{page.row, base + named_end});
+    release.pieces.push_back({page.row, {base, base + (trimmed ? named_end : live_end)}});
     release.pages.push_back(number);
     return;
   }

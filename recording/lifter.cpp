@@ -128,6 +128,9 @@ void Lifter::lift(const LogCall& call) {
     case LogCallKind::set_mapping:
     case LogCallKind::clear_mapping:
       pending_ = PendingMapping{call, place_};
+      if (call.kind == LogCallKind::clear_mapping && !all_peers_live(call.locs)) {
+        flush_mapping();
+      }
       return;
     case LogCallKind::clear:
       return lift_whole_state(op::Clear{});

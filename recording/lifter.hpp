@@ -107,7 +107,7 @@ class Lifter {
   Target resolve(const LogCall& call, std::size_t request);
   void resolve_inside_page(Target& target, Pos length_in_page);
   bool reach_row_end(Row row, Pos end, std::int64_t page);
-  bool split_off(Target& target, std::int64_t page, Pos end);
+  std::optional<Row> split_off(std::int64_t page, Pos end);
   void take_new_row(Target& target, Tokens tokens);
   std::optional<Row> empty_row();
   std::optional<Row> any_row_at_page_border();
@@ -159,6 +159,11 @@ class Lifter {
   void flush_mapping();
   void lift_remap(const LogCall& set, const LogCall& cleared);
   void lift_unmap(const LogCall& call);
+  [[nodiscard]] bool remap_goes_on(std::size_t i) const;
+  [[nodiscard]] bool remap_sayable() const;
+  bool cut_target(Loc last);
+  bool cut_targets();
+  [[nodiscard]] bool all_peers_live(const LocRuns& runs) const;
   void mark_swa_unknown(const LocRuns& runs);
   bool flatten(const LocRuns& runs, Locs& out) const;
 
@@ -200,6 +205,8 @@ class Lifter {
   std::vector<Target> targets_;
   Locs answer_;
   std::vector<PagePart> parts_;
+  Locs targets_of_remap_;
+  Locs donors_of_remap_;
   std::vector<std::uint32_t> row_touch_;
   std::uint32_t touch_ = 0;
   Row border_cursor_ = 0;

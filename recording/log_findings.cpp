@@ -5,7 +5,7 @@
 namespace poolproof {
 
 void LogFindings::add(LogFindingKind kind, std::string_view id, const CallPlace& place, OpIndex op, std::string what,
-                   std::string expected, std::string recorded) {
+                      std::string expected, std::string recorded) {
   if (++counts_[static_cast<std::size_t>(kind)] > most_kept) {
     return;
   }

@@ -28,7 +28,9 @@ class LogFindings {
            std::string expected = {}, std::string recorded = {});
   [[nodiscard]] std::uint64_t count(LogFindingKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
   /// Something is wrong in the log itself, and somebody is to blame.
-  [[nodiscard]] bool wrong() const { return count(LogFindingKind::violation) + count(LogFindingKind::caller_fault) > 0; }
+  [[nodiscard]] bool wrong() const {
+    return count(LogFindingKind::violation) + count(LogFindingKind::caller_fault) > 0;
+  }
   /// In the order of the log.
   [[nodiscard]] const std::vector<LogFinding>& kept() const { return kept_; }
 

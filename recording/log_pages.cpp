@@ -1,6 +1,7 @@
 #include "recording/log_pages.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace poolproof {
 namespace {
@@ -58,6 +59,14 @@ void LogPages::give_back(std::int64_t number, bool deferred, std::uint64_t call)
   if (deferred) {
     deferred_.push_back(number);
   }
+}
+
+void LogPages::move(std::int64_t number, Row row) {
+  LogPage& page = at(number);
+  const Row former = std::exchange(page.row, row);
+  ++rows_[row].pages;
+  --rows_[former].pages;
+  release_if_empty(former);
 }
 
 void LogPages::credit_deferred() {

@@ -47,12 +47,15 @@ class LogPages {
     return page > 0 && page < static_cast<std::int64_t>(pages_.size());
   }
   LogPage& at(std::int64_t page) { return pages_[static_cast<std::size_t>(page)]; }
+  [[nodiscard]] const LogPage& at(std::int64_t page) const { return pages_[static_cast<std::size_t>(page)]; }
   [[nodiscard]] std::int64_t page_count() const { return static_cast<std::int64_t>(pages_.size()) - 1; }
 
   /// The page was lent to the row. When it has an owner already, that one is remembered until it gives the page back.
   void lend(std::int64_t page, PageOwner owner, std::uint64_t call);
   /// The row no longer has it; an owner from before a double lending takes its place.
   void give_back(std::int64_t page, bool deferred, std::uint64_t call);
+  /// The page is the row's now, at the same place.
+  void move(std::int64_t page, Row row);
   /// The open group ended.
   void credit_deferred();
   /// Calls are missing: nothing is sure any more.

@@ -156,14 +156,19 @@ class LoggingAllocator final : public Allocator {
 
 std::string log_header(const Geometry& geometry, const Gauges& gauges, bool fresh, std::uint64_t file,
                        std::uint64_t n) {
-  Json pool{{"layout", layout_name(geometry.layout)}, {"page", geometry.page}, {"full", geometry.full},
-            {"swa", geometry.swa},                    {"ring", geometry.ring}, {"window", geometry.window},
-            {"reqs", geometry.reqs},                  {"need_sort", geometry.need_sort}};
+  Json pool{{"layout", layout_name(geometry.layout)},
+            {"page", geometry.page},
+            {"full", geometry.full},
+            {"swa", geometry.swa},
+            {"ring", geometry.ring},
+            {"window", geometry.window},
+            {"reqs", geometry.reqs},
+            {"need_sort", geometry.need_sort}};
   Json seen{{"full_available", gauges.full_available}};
   if (geometry.sliding()) {
     seen["swa_available"] = gauges.swa_available;
   }
-  const Json line{{"poolproof_log", 1}, {"session", "s1"}, {"file", file},   {"n", n},          {"class", "Pool"},
+  const Json line{{"poolproof_log", 1}, {"session", "s1"},  {"file", file},   {"n", n},         {"class", "Pool"},
                   {"engine", "test 1"}, {"geometry", pool}, {"fresh", fresh}, {"gauges", seen}, {"time_ns", 1}};
   return line.dump() + "\n";
 }

@@ -47,7 +47,8 @@ TEST_P(RoundTrip, HoldsOnHost) {
     const Imported imported = import_text(log);
     ASSERT_EQ(imported.fault, "") << log;
     EXPECT_FALSE(imported.report.findings.wrong())
-        << "seed " << seed << "\n" << findings_text(imported) << imported.trace << print_trace(trace) << log;
+        << "seed " << seed << "\n"
+        << findings_text(imported) << imported.trace << print_trace(trace) << log;
     const auto lifted = parse_trace(imported.trace, "lifted");
     ASSERT_TRUE(lifted) << lifted.error().render() << imported.trace;
     EXPECT_EQ(lifted->ops.size(), imported.report.ops);
@@ -106,13 +107,11 @@ TEST_P(MutantLog, TellsTheFault) {
   EXPECT_TRUE(told.contains(GetParam().id)) << testing::PrintToString(told);
 }
 
-INSTANTIATE_TEST_SUITE_P(Mutants, MutantLog,
-                         testing::Values(Told{"B30", "ALL_OR_NOTHING"}),
-                         [](const auto& info) {
-                           std::string name = info.param.mutant;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Mutants, MutantLog, testing::Values(Told{"B30", "ALL_OR_NOTHING"}), [](const auto& info) {
+  std::string name = info.param.mutant;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace poolproof
