@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
+#include <string_view>
+#include <vector>
 
 #include "impl/registry.hpp"
 #include "model/trace_text.hpp"
@@ -67,9 +68,8 @@ INSTANTIATE_TEST_SUITE_P(Geometries, RoundTrip, testing::ValuesIn(named_geometri
   return name;
 });
 
-/// The first thing that the mutant's logs are found to be wrong in, over many traces; empty when nothing is.
-std::set<std::string> told_of(const ImplInfo& mutant) {
-  std::set<std::string> told;
+/// Is this among what the mutant's logs are found wrong in? Looks at as many traces as that takes.
+bool told(const ImplInfo& mutant, std::string_view id) {
   for (const NamedGeometry& named : named_geometries()) {
     if (!mutant.supports(named.geometry)) {
       continue;
@@ -82,15 +82,15 @@ std::set<std::string> told_of(const ImplInfo& mutant) {
       }
       const Imported imported = import_text(log_of(trace, mutant));
       EXPECT_EQ(imported.fault, "");
-      for (const LogFinding& finding : imported.report.findings.kept()) {
-        if (finding.kind == LogFindingKind::violation) {
-          told.insert(finding.id);
-        }
-        EXPECT_NE(finding.kind, LogFindingKind::caller_fault) << mutant.name << " " << finding.what;
+      EXPECT_EQ(imported.report.findings.count(LogFindingKind::caller_fault), 0U) << findings_text(imported);
+      EXPECT_TRUE(parse_trace(imported.trace, "lifted"));
+      const std::vector<LogFinding>& kept = imported.report.findings.kept();
+      if (std::any_of(kept.begin(), kept.end(), [&](const LogFinding& finding) { return finding.id == id; })) {
+        return true;
       }
     }
   }
-  return told;
+  return false;
 }
 
 struct Told {
@@ -98,16 +98,44 @@ struct Told {
   std::string id;
 };
 
+/// Those whose fault shows in counts, answers or locs; what goes wrong in the mapping or in the data is not in a log.
+const std::vector<Told>& told_by_logs() {
+  static const std::vector<Told> all{{"B08", "AVAIL_LE_SIZE"},
+                                     {"B11", "SENTINEL_UNTOUCHED"},
+                                     {"B16", "AVAIL_EXACT"},
+                                     {"B26", "AVAIL_EXACT"},
+                                     {"B27", "AVAIL_EXACT"},
+                                     {"B30", "ALL_OR_NOTHING"},
+                                     {"B32", "ALL_OR_NOTHING"},
+                                     {"B36", "NO_DOUBLE_LEND"},
+                                     {"B41", "AVAIL_EXACT"},
+                                     {"B46", "AVAIL_EXACT"},
+                                     {"B61", "AVAIL_EXACT"},
+                                     {"B94", "AVAIL_LE_SIZE"},
+                                     {"batch-shares-page", "NO_DOUBLE_LEND"},
+                                     {"canary", "AVAIL_EXACT"},
+                                     {"credited-twice", "AVAIL_EXACT"},
+                                     {"decode-opens-early", "PAGE_LAYOUT"},
+                                     {"estimate-refuses", "SERVED_WHEN_FITS"},
+                                     {"extend-skips-last-page", "PAGE_LAYOUT"},
+                                     {"group-borrows-indices", "GROUP_DRAINS"},
+                                     {"group-credits-early", "GROUP_DEFERS"},
+                                     {"lost-page-counted", "SERVED_WHEN_FITS"},
+                                     {"no-merge-when-short", "SERVED_WHEN_FITS"},
+                                     {"restore-forgets-staged", "ROUND_TRIP"},
+                                     {"slot-given-twice", "RING_SLOT_EXCLUSIVE"}};
+  return all;
+}
+
 class MutantLog : public testing::TestWithParam<Told> {};
 
 TEST_P(MutantLog, TellsTheFault) {
   const ImplInfo* mutant = find_impl(GetParam().mutant);
   ASSERT_NE(mutant, nullptr);
-  const std::set<std::string> told = told_of(*mutant);
-  EXPECT_TRUE(told.contains(GetParam().id)) << testing::PrintToString(told);
+  EXPECT_TRUE(told(*mutant, GetParam().id));
 }
 
-INSTANTIATE_TEST_SUITE_P(Mutants, MutantLog, testing::Values(Told{"B30", "ALL_OR_NOTHING"}), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Mutants, MutantLog, testing::ValuesIn(told_by_logs()), [](const auto& info) {
   std::string name = info.param.mutant;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
