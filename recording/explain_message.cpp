@@ -149,12 +149,14 @@ void Explainer::missing(const PoolSum& sum, Tokens tokens) {
 }
 
 void Explainer::ring(const PoolSum& sum) {
-  add(fmt::format(
-      "The SWA KV lives in a per-request ring: available counts request slots, and the engine does not add it "
-      "up{}. A leak of slots shows in the req_to_token_pool check.",
-      sum.parts.front().tokens > sum.total
-          ? ". More is available than there is, all the same: RING_POOL_IDLE, sgl-project/sglang#38571 (B15)"
-          : ""));
+  add("The SWA KV lives in a per-request ring: available counts request slots, and the engine does not add it up. A "
+      "leak "
+      "of slots shows in the req_to_token_pool check.");
+  if (sum.parts.front().tokens > sum.total) {
+    add("More is available than the total: the total is of another unit (B16), or frees give pages to the paged SWA "
+        "pool, "
+        "which lent none (RING_POOL_IDLE; sgl-project/sglang#38571, B15-group-end).");
+  }
 }
 
 void Explainer::both_pools() {
@@ -178,7 +180,10 @@ void Explainer::sums() {
     sum(each);
   }
   both_pools();
-  if (!message_.sums.empty() && !page_) {
+  const bool differs = std::any_of(message_.sums.begin(), message_.sums.end(), [](const PoolSum& sum) {
+    return !sum.ring && sum.over() != 0 && !sum.pool.starts_with("mamba");
+  });
+  if (differs && !page_) {
     add("The message does not say the page size; --page N counts the difference in pages.");
   }
 }

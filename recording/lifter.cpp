@@ -21,8 +21,9 @@ std::string Lifter::text_of_place() const {
   return fmt::format("{}:{} call {} ({})", place_.file, place_.line, place_.n, place_.call);
 }
 
-/// True: the protocol allows the op. False: the caller's fault, which is found and stands in the trace too.
-bool Lifter::emit(const Op& op) {
+/// True: the protocol allows the op. False: the caller's fault, which is found and stands in the trace too; `blamed`
+/// says it in the log's words.
+bool Lifter::emit(const Op& op, const std::string& blamed) {
   call_op_ = twin_->next_op();
   const std::optional<Verdict> verdict = twin_->step(op);
   if (verdict && !verdict->caller_fault() && broken_.empty()) {
@@ -31,8 +32,9 @@ bool Lifter::emit(const Op& op) {
   }
   if (verdict) {
     const std::string_view rule = cause_id(verdict->cause);
-    writer_.comment(fmt::format("{}: {}: {}", text_of_place(), rule, verdict->what));
-    findings_.add(LogFindingKind::caller_fault, rule, place_, call_op_, verdict->what);
+    std::string what = blamed.empty() ? verdict->what : fmt::format("{} ({})", blamed, verdict->what);
+    writer_.comment(fmt::format("{}: {}: {}", text_of_place(), rule, what));
+    findings_.add(LogFindingKind::caller_fault, rule, place_, call_op_, std::move(what));
     doubt();
   }
   writer_.op(op, place_.n);
@@ -46,8 +48,7 @@ void Lifter::blame(const Op& op, std::string_view rule, std::string what) {
     blame(rule, std::move(what));
     return;
   }
-  writer_.comment(what);
-  emit(op);
+  emit(op, what);
 }
 
 void Lifter::blame(std::string_view rule, std::string what) {

@@ -82,7 +82,7 @@ class Lifter {
   };
 
   // lifter.cpp: ops, blame, and the dispatch.
-  bool emit(const Op& op);
+  bool emit(const Op& op, const std::string& blamed = {});
   void blame(const Op& op, std::string_view rule, std::string what);
   void blame(std::string_view rule, std::string what);
   void violation(std::string_view id, std::string what, std::string expected, std::string recorded);
