@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -197,6 +199,9 @@ int finish(const ImportReport& report, const ImportCommandOptions& options, Outp
 std::optional<Complaint> check_names(const ImportCommandOptions& options) {
   if (!options.json.empty() && options.json == options.out) {
     return Complaint{"-o and --json name the same file; give two"};
+  }
+  if (std::count(options.logs.begin(), options.logs.end(), "-") > 1) {
+    return Complaint{"stdin can be read once; name '-' once"};
   }
   for (const std::string& log : options.logs) {
     if (log == options.out && log != "-") {

@@ -6,6 +6,12 @@
 #include "recording/lifter.hpp"
 
 namespace poolproof {
+namespace {
+
+/// Ops have at most 4096 pieces and lines at most 65536 bytes.
+constexpr std::size_t most_requests_an_op = 2000;
+
+}  // namespace
 
 // ---- which row
 
@@ -171,12 +177,13 @@ Lifter::Target Lifter::resolve(const LogCall& call, std::size_t request) {
 
 // ---- the op
 
-Op Lifter::lending_op(const LogCall& call, const std::vector<Target>& targets, Fate fate) const {
+/// Of the good ones; an `expect` of nothing when there are none.
+Op Lifter::lending_op(const LogCall& call, std::span<const Target> targets) const {
   std::vector<Piece> pieces;
   std::vector<Row> rows;
   bool at_ends = true;
   for (const Target& target : targets) {
-    if (target.fate == fate) {
+    if (target.fate == Fate::good) {
       pieces.push_back({target.row, {target.begin, target.end}});
       rows.push_back(target.row);
       at_ends = at_ends && target.begin == twin_->machine().row_length(target.row);
@@ -202,7 +209,7 @@ Op Lifter::lending_op(const LogCall& call, const std::vector<Target>& targets, F
 /// A rule that one request breaks would stop the whole batch: it is told apart from the others.
 void Lifter::set_faulty_apart(const LogCall& call) {
   const bool single = targets_.size() == 1;
-  if (single || twin_->admits(lending_op(call, targets_, Fate::good))) {
+  if (single || twin_->admits(lending_op(call, targets_))) {
     return;
   }
   for (Target& target : targets_) {
@@ -258,35 +265,58 @@ void Lifter::lend(const LogCall& call) {
   if (!all_good) {
     doubt();
   }
-  const Op op = lending_op(call, targets_, Fate::good);
-  bool followed = false;
-  if (!std::holds_alternative<op::Expect>(op)) {
-    const bool said = !op_fault(op, twin_->machine().geometry());
-    if (!said) {
-      leave_out(fmt::format("{}: {}", call.name, *op_fault(op, twin_->machine().geometry())));
-      doubt();
-    }
-    const bool served = said && emit(op) && !twin_->refused();
-    if (served && !call.served) {
-      if (!call.error) {
-        judge_refusal();
-      }
-      undo();
-    } else if (said && !served && call.served && comparable()) {
-      violation(
-          twin_->machine().group_open() ? "GROUP_DEFERS" : "NO_DOUBLE_LEND",
-          "the call was served and does not fit: a page was lent twice, or before the group that gives it back ended",
-          "refused", "served");
-    }
-    followed = served && call.served;
-  }
+  const bool telling = comparable();
+  const bool followed = lend_good(call);
   emit_faulty(call);
   if (call.served) {
-    attach(call, followed);
+    attach(followed);
+  }
+  if (call.served && !followed && telling) {
+    violation(
+        twin_->machine().group_open() ? "GROUP_DEFERS" : "NO_DOUBLE_LEND",
+        "the call was served and does not fit: a page was lent twice, or before the group that gives it back ended",
+        "refused", "served");
   }
   for (const Target& target : targets_) {
     pages_.return_row(target.row);
   }
+}
+
+/// True when the twin has lent what the log's allocator has. A batch that no line holds becomes several ops.
+bool Lifter::lend_good(const LogCall& call) {
+  const std::span<const Target> all(targets_);
+  if (all.size() <= most_requests_an_op) {
+    return lend_part(call, all);
+  }
+  if (!call.served) {
+    leave_out(fmt::format("a refused batch of {} requests, more than an op has", all.size()));
+    return false;
+  }
+  bool followed = true;
+  for (std::size_t i = 0; i < all.size(); i += most_requests_an_op) {
+    followed = lend_part(call, all.subspan(i, std::min(most_requests_an_op, all.size() - i))) && followed;
+  }
+  return followed;
+}
+
+bool Lifter::lend_part(const LogCall& call, std::span<const Target> part) {
+  const Op op = lending_op(call, part);
+  if (std::holds_alternative<op::Expect>(op)) {
+    return false;
+  }
+  if (const std::optional<std::string> fault = op_fault(op, twin_->machine().geometry())) {
+    leave_out(fmt::format("{}: {}", call.name, *fault));
+    doubt();
+    return false;
+  }
+  const bool served = emit(op) && !twin_->refused();
+  if (served && !call.served) {
+    if (!call.error) {
+      judge_refusal();
+    }
+    undo(part);
+  }
+  return served && call.served;
 }
 
 void Lifter::judge_refusal() {
@@ -297,9 +327,9 @@ void Lifter::judge_refusal() {
 }
 
 /// The log's allocator did not lend; what the twin lent goes back.
-void Lifter::undo() {
+void Lifter::undo(std::span<const Target> part) {
   std::vector<Piece> pieces;
-  for (const Target& target : targets_) {
+  for (const Target& target : part) {
     const Pos border = (target.begin + geo_.page - 1) & ~(geo_.page - 1);
     if (target.fate == Fate::good && target.end > border) {
       pieces.push_back({target.row, {border, target.end}});
@@ -309,7 +339,7 @@ void Lifter::undo() {
   if (!pieces.empty()) {
     mend(pieces);
   }
-  for (const Target& target : targets_) {
+  for (const Target& target : part) {
     if (target.fate == Fate::good && offset_of(target.begin) != 0) {
       emit(op::Trim{target.row, target.begin});
     }
@@ -363,7 +393,7 @@ void Lifter::give_back_relent() {
   }
 }
 
-void Lifter::attach(const LogCall& /*call*/, bool followed) {
+void Lifter::attach(bool followed) {
   for (const Target& target : targets_) {
     attach(target, followed && target.fate == Fate::good);
   }

@@ -56,16 +56,28 @@ void Lifter::forget_all() {
   swa_drift_ = 0;
 }
 
+/// What may not be done inside a group is the caller's fault there, and the log's allocator did it all the same.
+bool Lifter::emit_outside_of_groups(const Op& op) {
+  const bool open = twin_->machine().group_open();
+  if (!(open && group_unsure_) && emit(op)) {
+    return true;
+  }
+  if (!open) {
+    return false;
+  }
+  writer_.comment("the group is ended, so that what follows has what the log's allocator had");
+  emit(op::GroupEnd{});
+  pages_.credit_deferred();
+  return emit(op);
+}
+
 /// clear, resize.
 void Lifter::lift_whole_state(const Op& op) {
-  if (group_unsure_ && twin_->machine().group_open()) {
-    emit(op::GroupEnd{});
-  }
   if (const std::optional<std::string> fault = op_fault(op, twin_->machine().geometry())) {
     doubt();
     return leave_out(*fault);
   }
-  if (emit(op)) {
+  if (emit_outside_of_groups(op)) {
     forget_all();
   }
 }
@@ -96,7 +108,7 @@ void Lifter::lift_restore(const LogCall& call) {
     return;
   }
   slot->used = ++snapshots_used_;
-  if (emit(op::Restore{slot->name})) {
+  if (emit_outside_of_groups(op::Restore{slot->name})) {
     pages_.restore(slot->pages);
   }
 }

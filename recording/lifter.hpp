@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -111,13 +112,15 @@ class Lifter {
   void take_new_row(Target& target, Tokens tokens);
   std::optional<Row> empty_row();
   std::optional<Row> any_row_at_page_border();
-  [[nodiscard]] Op lending_op(const LogCall& call, const std::vector<Target>& targets, Fate fate) const;
+  [[nodiscard]] Op lending_op(const LogCall& call, std::span<const Target> targets) const;
+  bool lend_good(const LogCall& call);
+  bool lend_part(const LogCall& call, std::span<const Target> part);
   void set_faulty_apart(const LogCall& call);
   void emit_faulty(const LogCall& call);
   void lend(const LogCall& call);
   void judge_refusal();
-  void undo();
-  void attach(const LogCall& call, bool followed);
+  void undo(std::span<const Target> part);
+  void attach(bool followed);
   void attach(const Target& target, bool followed);
   void take_page(const Target& target, Pos pos, Loc first, bool followed);
   void read_answer(const LogCall& call);
@@ -147,6 +150,7 @@ class Lifter {
   // lift_state.cpp
   void lift_group_begin(const LogCall& call);
   void lift_group_end(const LogCall& call);
+  bool emit_outside_of_groups(const Op& op);
   void lift_whole_state(const Op& op);
   void lift_backup(const LogCall& call);
   void lift_restore(const LogCall& call);

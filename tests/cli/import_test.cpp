@@ -117,6 +117,7 @@ TEST(Import, Misuse) {
            {"import"},
            {"import", "a.jsonl"},
            {"import", "none.jsonl", "-o", "a.trace"},
+           {"import", "-", "-", "-o", "a.trace"},
            {"import", ".", "-o", "a.trace"},
            {"import", "a.jsonl", "-o", "a.jsonl"},
            {"import", "a.jsonl", "-o", "x", "--json", "x"},

@@ -246,6 +246,31 @@ TEST(Lift, MoreAllocsThanRows) {
   EXPECT_FALSE(run_trace(*trace, *find_impl("host"), {.census_every = 0}).verdict);
 }
 
+TEST(Lift, ABatchThatNoLineHolds) {
+  constexpr int count = 5000;
+  std::string prefixes;
+  std::string seqs;
+  for (int i = 0; i < count; ++i) {
+    prefixes += i == 0 ? "0" : ", 0";
+    seqs += i == 0 ? "2" : ", 2";
+  }
+  std::string lasts = "[-1, 1]";
+  std::string locs = "[4, 2]";
+  for (int i = 1; i < count; ++i) {
+    lasts += ", [-1, 1]";
+    locs += fmt::format(", [{}, 2]", 4 * (i + 1));
+  }
+  const std::string batch = fmt::format(
+      R"("call": "alloc_extend", "prefix_lens": [{}], "seq_lens": [{}], "last_locs": [{}], "locs": [{}], "full": 0)",
+      prefixes, seqs, lasts, locs);
+  const Imported imported =
+      import_text(log(fmt::format(R"("layout": "paged", "page": 4, "full": {})", 4 * count),
+                      {batch, release("free", fmt::format("[{}]", locs), fmt::format(R"(, "full": {})", 4 * count))}));
+  EXPECT_EQ(findings_text(imported), "");
+  EXPECT_EQ(imported.report.ops, 6U);
+  EXPECT_EQ(replayed(imported), "holds");
+}
+
 // ---- callers' faults
 
 void expect_fault(const std::string& text, const std::string& findings, const std::string& verdict) {
@@ -344,6 +369,12 @@ TEST(CallersFault, SlotsGivenBackTwice) {
   expect_fault(log(token, {call("take_slot", R"("slot": 1)"), call("give_slot", R"("slot": 1)"),
                            call("give_slot", R"("slot": 1)")}),
                "caller_fault C9 log-0.jsonl:4 n=2 op=3\n", "C9 at op 3, with op 0");
+}
+
+TEST(CallersFault, ClearInsideAGroup) {
+  expect_fault(log(paged, {extend(0, 4, -1, "[[4, 4]]", R"(, "full": 28)"), call("free_group_begin"),
+                           call("clear", R"("full": 32)"), extend(0, 4, -1, "[[4, 4]]", R"(, "full": 28)")}),
+               "caller_fault C6 log-0.jsonl:4 n=2 op=3\n", "C6 at op 3, with op 2");
 }
 
 TEST(CallersFault, WhatFollowsIsNotTheAllocators) {
