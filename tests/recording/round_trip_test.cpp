@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -62,11 +63,77 @@ TEST_P(RoundTrip, HoldsOnHost) {
   }
 }
 
+// ---- logs of callers that do wrong
+
+/// Drops, doubles and swaps lines of the log, and numbers its calls anew.
+std::string scrambled(const std::string& log, Choices& choices) {
+  std::vector<std::string> lines;
+  std::istringstream in(log);
+  std::string head;
+  std::getline(in, head);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line.substr(line.find(",\"t\"")));
+  }
+  for (int changes = 0; changes < 3 && lines.size() > 2; ++changes) {
+    const std::size_t at = choices.draw(lines.size() - 1);
+    const auto place = lines.begin() + static_cast<std::ptrdiff_t>(at);
+    switch (choices.draw(3)) {
+      case 0:
+        lines.erase(place);
+        break;
+      case 1:
+        lines.insert(place, lines[at]);
+        break;
+      default:
+        std::swap(lines[at], lines[at + 1]);
+    }
+  }
+  std::string text = head + "\n";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += "{\"n\":" + std::to_string(i) + lines[i] + "\n";
+  }
+  return text;
+}
+
+/// The trace's first fault on host is the caller's, and it is the first one that import told with an op.
+void expect_same_fault(const Imported& imported) {
+  const auto lifted = parse_trace(imported.trace, "lifted");
+  ASSERT_TRUE(lifted) << lifted.error().render() << imported.trace;
+  const RunResult run = run_trace(*lifted, *find_impl("host"), {.census_every = 0});
+  OpIndex told = 0;
+  for (const LogFinding& finding : imported.report.findings.kept()) {
+    if (finding.kind == LogFindingKind::caller_fault && finding.op != 0 && told == 0) {
+      told = finding.op;
+    }
+  }
+  EXPECT_EQ(run.verdict ? run.verdict->op : 0, told) << findings_text(imported) << imported.trace;
+  EXPECT_TRUE(!run.verdict || run.verdict->caller_fault()) << run.verdict->what << imported.trace;
+}
+
+TEST_P(RoundTrip, ScrambledLogsBlameAsReplayDoes) {
+  std::uint64_t faults = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomChoices choices(seed, 2);
+    const Geometry geometry = vary_geometry(GetParam().geometry, choices);
+    const std::string log = log_of(generate(geometry, choices, 150), *find_impl("host"));
+    const Imported imported = import_text(scrambled(log, choices));
+    ASSERT_EQ(imported.fault, "");
+    expect_same_fault(imported);
+    faults += imported.report.findings.count(LogFindingKind::caller_fault);
+    if (HasFailure()) {
+      FAIL() << "seed " << seed;
+    }
+  }
+  EXPECT_GT(faults, 0U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Geometries, RoundTrip, testing::ValuesIn(named_geometries()), [](const auto& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+// ---- logs of allocators that do wrong
 
 /// Is this among what the mutant's logs are found wrong in? Looks at as many traces as that takes.
 bool told(const ImplInfo& mutant, std::string_view id) {
