@@ -15,6 +15,7 @@
 #include "cli/output_options.hpp"
 #include "cli/version.hpp"
 #include "model/trace_text.hpp"
+#include "props/report.hpp"
 
 namespace poolproof::cli {
 namespace {
@@ -88,7 +89,10 @@ void print_next_step(Console& console, const ImportReport& report, const std::st
         "the trace is larger than replay reads ({} MiB, {} ops): import fewer files, or --until-violation\n",
         limits.file_bytes >> 20U, limits.ops));
   } else if (out != "-") {
-    console.print(fmt::format("next:\n  poolproof replay {} --census-every 0\n", out));
+    FailureView view;
+    view.impl = "host";
+    view.trace_file = out;
+    console.print(fmt::format("next:\n  {} --census-every 0\n", replay_line(view)));
   }
 }
 
