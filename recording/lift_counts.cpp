@@ -38,33 +38,33 @@ std::string_view Lifter::meaning_of(const LogCall& call, bool more) const {
   return "AVAIL_EXACT";
 }
 
-void Lifter::check_count(const char* name, std::optional<Tokens> recorded, Tokens due, Tokens size,
-                         std::optional<Tokens>& drift, bool doubted, const LogCall& call) {
-  if (doubted) {
-    drift.reset();
-  }
-  if (!recorded) {
+void Lifter::check_count(const Count& count, const LogCall& call, std::optional<Tokens>& drift) {
+  if (!count.recorded) {
     return;
   }
-  const Tokens expected = due + drift.value_or(0);
-  if (drift && *recorded != expected) {
-    std::string_view meaning = meaning_of(call, *recorded > expected);
-    if (meaning == "AVAIL_EXACT" && *recorded > size) {
+  const Tokens expected = count.due + drift.value_or(0);
+  if (drift && *count.recorded != expected) {
+    std::string_view meaning = meaning_of(call, *count.recorded > expected);
+    if (meaning == "AVAIL_EXACT" && *count.recorded > count.size) {
       meaning = "AVAIL_LE_SIZE";
     }
-    violation(meaning, fmt::format("the {} available size is wrong", name),
-              fmt::format("{} of {} tokens", expected, size), fmt::format("{}", *recorded));
+    violation(meaning, fmt::format("the {} available size is wrong", count.name),
+              fmt::format("{} of {} tokens", expected, count.size), fmt::format("{}", *count.recorded));
   }
-  drift = *recorded - due;
+  drift = *count.recorded - count.due;
 }
 
 void Lifter::check_counts(const LogCall& call) {
   const Gauges& due = twin_->gauges();
-  // A wrong count is told once: the other side of the same call only follows it.
-  const bool doubt_swa = doubt_swa_;
-  check_count("full", call.gauges.full, due.full_available, due.full_size, full_drift_, doubt_full_, call);
+  if (doubt_full_) {
+    full_drift_.reset();
+  }
+  if (doubt_swa_) {
+    swa_drift_.reset();
+  }
+  check_count({"full", call.gauges.full, due.full_available, due.full_size}, call, full_drift_);
   if (geo_.sliding()) {
-    check_count("SWA", call.gauges.swa, due.swa_available, due.swa_size, swa_drift_, doubt_swa, call);
+    check_count({"SWA", call.gauges.swa, due.swa_available, due.swa_size}, call, swa_drift_);
   }
 }
 

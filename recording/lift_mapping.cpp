@@ -56,14 +56,11 @@ bool Lifter::all_peers_live(const LocRuns& runs) const {
   if (!flatten(runs, locs)) {
     return false;
   }
-  for (const Loc loc : locs) {
+  return std::all_of(locs.begin(), locs.end(), [&](Loc loc) {
     const LogPage* page = pages_.exists(page_of(loc)) ? &pages_.at(page_of(loc)) : nullptr;
-    if (page == nullptr || page->standing != PageStanding::lent ||
-        !twin_->machine().row_peer_live(page->row, position_of(*page, offset_of(loc)))) {
-      return false;
-    }
-  }
-  return true;
+    return page != nullptr && page->standing == PageStanding::lent &&
+           twin_->machine().row_peer_live(page->row, position_of(*page, offset_of(loc)));
+  });
 }
 
 /// What was waiting for its other half has none.

@@ -115,37 +115,31 @@ void Lifter::lift_restore(const LogCall& call) {
 
 // ---- request slots
 
-void Lifter::lift_take_slot(const LogCall& call) {
-  const Op probe = op::SlotTake{0};
-  if (const std::optional<std::string> fault = op_fault(probe, twin_->machine().geometry())) {
-    return leave_out(*fault);
+/// It went back in calls that are missing.
+void Lifter::give_back_retaken(std::int64_t slot) {
+  const auto owner = slot_rows_.find(slot);
+  if (owner == slot_rows_.end()) {
+    return;
   }
-  if (slots_unsure_ && call.served && slot_rows_.contains(call.slot)) {
-    note(fmt::format("request slot {} was given back in calls that are missing", call.slot));
-    doubt();
-    const Row row = slot_rows_[call.slot];
-    emit(op::SlotGive{row});
-    pages_.drop_slot(row);
-    slot_rows_.erase(call.slot);
-  }
-  const std::optional<Row> row = empty_row();
-  if (!row) {
-    return leave_out("a trace has no more than 65536 rows, and all of them hold something");
-  }
-  const bool served = emit(op::SlotTake{*row}) && !twin_->refused();
-  if (served && call.served) {
-    pages_.hold_slot(*row);
-  }
-  if (served && !call.served) {
-    if (!call.error && !slots_unsure_) {
+  note(fmt::format("request slot {} was given back in calls that are missing", slot));
+  doubt();
+  emit(op::SlotGive{owner->second});
+  pages_.drop_slot(owner->second);
+  slot_rows_.erase(owner);
+}
+
+/// Is the answer one that may be? `served`: the twin had a slot to give.
+void Lifter::judge_slot(const LogCall& call, bool served) {
+  if (!call.served) {
+    if (served && !call.error && !slots_unsure_) {
       violation("SERVED_WHEN_FITS", "a request slot is free and none was given",
                 fmt::format("one of {}", twin_->machine().slots_free() + 1), "refused");
     }
-    emit(op::SlotGive{*row});
+    return;
   }
   const bool held = slot_rows_.contains(call.slot);
   const bool exists = call.slot >= 0 && call.slot <= geo_.reqs;
-  if (call.served && (held || !exists || (!served && !slots_unsure_))) {
+  if (held || !exists || (!served && !slots_unsure_)) {
     violation("RING_SLOT_EXCLUSIVE",
               fmt::format("request slot {} was given, which {}", call.slot,
                           !exists ? "does not exist"
@@ -153,8 +147,26 @@ void Lifter::lift_take_slot(const LogCall& call) {
                                   : "makes more than there are"),
               "a free request slot", fmt::format("{}", call.slot));
   }
-  if (call.served && served) {
+}
+
+void Lifter::lift_take_slot(const LogCall& call) {
+  if (const std::optional<std::string> fault = op_fault(op::SlotTake{0}, twin_->machine().geometry())) {
+    return leave_out(*fault);
+  }
+  if (slots_unsure_ && call.served) {
+    give_back_retaken(call.slot);
+  }
+  const std::optional<Row> row = empty_row();
+  if (!row) {
+    return leave_out("a trace has no more than 65536 rows, and all of them hold something");
+  }
+  const bool served = emit(op::SlotTake{*row}) && !twin_->refused();
+  judge_slot(call, served);
+  if (served && call.served) {
+    pages_.hold_slot(*row);
     slot_rows_[call.slot] = *row;
+  } else if (served) {
+    emit(op::SlotGive{*row});
   }
   pages_.return_row(*row);
 }

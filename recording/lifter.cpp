@@ -10,8 +10,11 @@
 namespace poolproof {
 
 Lifter::Lifter(std::unique_ptr<Twin> twin, TraceWriter& writer, LogFindings& findings)
-    : twin_(std::move(twin)), writer_(writer), findings_(findings), geo_(twin_->machine().geometry()) {
-  shift_ = std::countr_zero(static_cast<std::uint64_t>(geo_.page));
+    : twin_(std::move(twin)),
+      writer_(writer),
+      findings_(findings),
+      geo_(twin_->machine().geometry()),
+      shift_(std::countr_zero(static_cast<std::uint64_t>(geo_.page))) {
   pages_.reset(geo_.full_pages());
 }
 
@@ -34,7 +37,7 @@ bool Lifter::emit(const Op& op, const std::string& blamed) {
     const std::string_view rule = cause_id(verdict->cause);
     std::string what = blamed.empty() ? verdict->what : fmt::format("{} ({})", blamed, verdict->what);
     writer_.comment(fmt::format("{}: {}: {}", text_of_place(), rule, what));
-    findings_.add(LogFindingKind::caller_fault, rule, place_, call_op_, std::move(what));
+    findings_.add(LogFindingKind::caller_fault, rule, place_, call_op_, {std::move(what)});
     doubt();
   }
   writer_.op(op, place_.n);
@@ -53,7 +56,7 @@ void Lifter::blame(const Op& op, std::string_view rule, std::string what) {
 
 void Lifter::blame(std::string_view rule, std::string what) {
   writer_.comment(fmt::format("{}: {}: {} (no op says it)", text_of_place(), rule, what));
-  findings_.add(LogFindingKind::caller_fault, rule, place_, 0, std::move(what));
+  findings_.add(LogFindingKind::caller_fault, rule, place_, 0, {std::move(what)});
   doubt();
 }
 
@@ -69,18 +72,18 @@ void Lifter::violation(std::string_view id, std::string what, std::string expect
     text += fmt::format(" (expected {}, recorded {})", expected, recorded);
   }
   writer_.comment(text);
-  findings_.add(LogFindingKind::violation, id, place_, call_op_, std::move(what), std::move(expected),
-                std::move(recorded));
+  findings_.add(LogFindingKind::violation, id, place_, call_op_,
+                {std::move(what), std::move(expected), std::move(recorded)});
 }
 
 void Lifter::leave_out(std::string what) {
   writer_.comment(fmt::format("{}: left out: {}", text_of_place(), what));
-  findings_.add(LogFindingKind::left_out, {}, place_, 0, std::move(what));
+  findings_.add(LogFindingKind::left_out, {}, place_, 0, {std::move(what)});
 }
 
 void Lifter::note(std::string what) {
   writer_.comment(fmt::format("{}: {}", text_of_place(), what));
-  findings_.add(LogFindingKind::note, {}, place_, 0, std::move(what));
+  findings_.add(LogFindingKind::note, {}, place_, 0, {std::move(what)});
 }
 
 /// What the log's allocator has now is not for the twin to say.

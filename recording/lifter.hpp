@@ -95,8 +95,14 @@ class Lifter {
 
   // lift_counts.cpp
   void check_counts(const LogCall& call);
-  void check_count(const char* name, std::optional<Tokens> recorded, Tokens due, Tokens size,
-                   std::optional<Tokens>& drift, bool doubted, const LogCall& call);
+  /// One pool's available size: as recorded, and as the twin has it.
+  struct Count {
+    const char* name;
+    std::optional<Tokens> recorded;
+    Tokens due;
+    Tokens size;
+  };
+  void check_count(const Count& count, const LogCall& call, std::optional<Tokens>& drift);
   [[nodiscard]] std::string_view meaning_of(const LogCall& call, bool more) const;
   void report_raised(const LogCall& call, std::uint64_t faults_before);
   /// Do the twin's counts say what the log's allocator has?
@@ -155,6 +161,8 @@ class Lifter {
   void lift_backup(const LogCall& call);
   void lift_restore(const LogCall& call);
   void lift_take_slot(const LogCall& call);
+  void give_back_retaken(std::int64_t slot);
+  void judge_slot(const LogCall& call, bool served);
   void lift_give_slot(const LogCall& call);
   void forget_all();
 

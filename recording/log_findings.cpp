@@ -4,13 +4,12 @@
 
 namespace poolproof {
 
-void LogFindings::add(LogFindingKind kind, std::string_view id, const CallPlace& place, OpIndex op, std::string what,
-                      std::string expected, std::string recorded) {
+void LogFindings::add(LogFindingKind kind, std::string_view id, const CallPlace& place, OpIndex op, Said said) {
   if (++counts_[static_cast<std::size_t>(kind)] > most_kept) {
     return;
   }
   kept_.push_back({kind, std::string(id), std::string(place.file), place.line, place.n, std::string(place.call), op,
-                   std::move(what), std::move(expected), std::move(recorded)});
+                   std::move(said.what), std::move(said.expected), std::move(said.recorded)});
 }
 
 }  // namespace poolproof

@@ -19,13 +19,19 @@ struct CallPlace {
   std::string_view call;
 };
 
+/// A finding's words.
+struct Said {
+  std::string what;
+  std::string expected = {};
+  std::string recorded = {};
+};
+
 class LogFindings {
  public:
   /// Kept of each kind.
   static constexpr std::size_t most_kept = 20;
 
-  void add(LogFindingKind kind, std::string_view id, const CallPlace& place, OpIndex op, std::string what,
-           std::string expected = {}, std::string recorded = {});
+  void add(LogFindingKind kind, std::string_view id, const CallPlace& place, OpIndex op, Said said);
   [[nodiscard]] std::uint64_t count(LogFindingKind kind) const { return counts_[static_cast<std::size_t>(kind)]; }
   /// Something is wrong in the log itself, and somebody is to blame.
   [[nodiscard]] bool wrong() const {
