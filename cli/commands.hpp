@@ -19,6 +19,8 @@ Command add_replay(CLI::App& program);
 Command add_shrink(CLI::App& program);
 Command add_list(CLI::App& program);
 Command add_demo(CLI::App& program);
+Command add_import(CLI::App& program);
+Command add_explain(CLI::App& program);
 Command add_worker(CLI::App& program);
 
 }  // namespace poolproof::cli

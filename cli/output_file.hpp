@@ -23,7 +23,9 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Writes all of it and gives the file its name.
+  /// Writes a part, for files that are too long to be held.
+  std::optional<Complaint> write(std::string_view part);
+  /// Writes the rest, or all of it, and gives the file its name.
   std::optional<Complaint> commit(std::string_view content);
 
  private:

@@ -11,13 +11,6 @@
 namespace poolproof::cli {
 namespace {
 
-ColorMode color_mode(const std::string& name) {
-  if (name == "always") {
-    return ColorMode::always;
-  }
-  return name == "never" ? ColorMode::never : ColorMode::automatic;
-}
-
 std::optional<Complaint> open_into(std::optional<OutputFile>& file, const std::string& path) {
   if (path.empty()) {
     return std::nullopt;
@@ -41,6 +34,13 @@ bool write(std::optional<OutputFile>& file, const std::string& content) {
 }
 
 }  // namespace
+
+ColorMode color_mode(const std::string& name) {
+  if (name == "always") {
+    return ColorMode::always;
+  }
+  return name == "never" ? ColorMode::never : ColorMode::automatic;
+}
 
 Console OutputOptions::console() const { return Console(json == "-" || junit == "-", color_mode(color)); }
 

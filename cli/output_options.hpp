@@ -27,6 +27,8 @@ struct OutputOptions {
 };
 
 void add_color(CLI::App& app, std::string& color);
+/// Of add_color's value.
+ColorMode color_mode(const std::string& name);
 /// --color, --json and --junit.
 void add_output_options(CLI::App& app, OutputOptions& options);
 

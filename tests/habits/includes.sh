@@ -10,9 +10,10 @@ declare -A may_include=(
   [kernels]="kernels"
   [impl]="model kernels impl"
   [props]="model impl props"
+  [recording]="model impl props recording"
   [fuzz]="model impl props fuzz"
   [bench]="model impl props bench"
-  [cli]="model impl props fuzz cli"
+  [cli]="model impl props recording fuzz cli"
 )
 
 faults=0
