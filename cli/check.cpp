@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/capabilities_table.hpp"
 #include "cli/check_report.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
@@ -28,14 +29,16 @@ struct CheckOptions {
   std::uint32_t census_every = 64;
   std::string shard;
   std::string progress = "auto";
+  double time_limit_s = 10;
   CheckReportOptions report;
   OutputOptions output;
 };
 
 void add_what(CLI::App& app, CheckOptions& options) {
-  app.add_option("--impl", options.impls,
-                 "Implementation to check, by name (`poolproof list impls`); `mutants` is all mutants, `all` those and "
-                 "every real one. May be given many times")
+  app.add_option(
+         "--impl", options.impls,
+         "Implementation to check: a name (`poolproof list impls`); `mutants` is all mutants, `all` those and "
+         "every real one; exec:'COMMAND ARGS' starts one of your own (docs/external.md). May be given many times")
       ->type_name("NAME")
       ->take_all()
       ->allow_extra_args(false)
@@ -78,6 +81,9 @@ void add_how(CLI::App& app, CheckOptions& options) {
   app.add_flag("--coverage", options.report.coverage, "Print what the traces exercised");
   app.add_flag("--require-coverage", options.report.require_coverage,
                "Fail (status 3) when an op, a pair of ops or a corner that these pools can show was not exercised");
+  app.add_flag("--explain-capabilities", options.report.capabilities,
+               "Print what external implementations offer, what was exercised of it and what was skipped");
+  add_time_limit(app, options.time_limit_s);
   add_output_options(app, options.output);
   app.add_option("--progress", options.progress, "Progress line on stderr: auto (on a terminal), never")
       ->type_name("WHEN")
@@ -85,12 +91,9 @@ void add_how(CLI::App& app, CheckOptions& options) {
       ->capture_default_str();
 }
 
+/// Everything but the implementations.
 Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options) {
   CampaignOptions campaign;
-  Result<std::vector<const ImplInfo*>, Complaint> impls = pick_impls(options.impls);
-  if (!impls) {
-    return impls.error();
-  }
   Result<PickedGeometries, Complaint> geometries = pick_geometries(options.geometries);
   if (!geometries) {
     return geometries.error();
@@ -108,7 +111,6 @@ Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options) {
       !std::filesystem::is_directory(options.report.out, ignored)) {
     return Complaint{fmt::format("--out {}: that is a file; name a folder", options.report.out)};
   }
-  campaign.impls = std::move(impls).value();
   campaign.geometries = std::move(geometries->geometries);
   campaign.vary = geometries->vary;
   campaign.seed = *seed;
@@ -128,11 +130,24 @@ void print_start(Console& console, const CampaignOptions& campaign) {
   console.print(line + "\n");
 }
 
+void print_capabilities(Console& console, const PickedImpls& picked, const CampaignReport& found) {
+  for (std::size_t i = 0; i < found.outcomes.size(); ++i) {
+    if (const ExternalImpl* external = picked.external(picked.impls[i])) {
+      console.print("\n" + capabilities_table(external->session->capabilities(), found.outcomes[i].coverage));
+    }
+  }
+}
+
 int check(const CheckOptions& options) {
   Result<CampaignOptions, Complaint> campaign = campaign_of(options);
   if (!campaign) {
     return refuse(campaign.error());
   }
+  const Result<PickedImpls, Complaint> picked = pick_impls(options.impls, options.time_limit_s);
+  if (!picked) {
+    return refuse(picked.error());
+  }
+  campaign->impls = picked->impls;
   Result<OutputFiles, Complaint> files = OutputFiles::open(options.output);
   if (!files) {
     return refuse(files.error());
@@ -146,7 +161,11 @@ int check(const CheckOptions& options) {
   print_start(console, *campaign);
   const CampaignReport found = run_campaign(*campaign);
   progress.wipe();
-  return files->finish(report_check(console, options.report, *campaign, found, progress), console);
+  Summary summary = report_check(console, options.report, *campaign, found, progress);
+  if (options.report.capabilities) {
+    print_capabilities(console, *picked, found);
+  }
+  return files->finish(summary, console);
 }
 
 }  // namespace
@@ -162,6 +181,7 @@ Command add_check(CLI::App& program) {
       "3 an implementation could not be run, the canary was not caught, or --require-coverage missed something;\n"
       "130 interrupted before anything was found.\n\n"
       "Examples:\n"
+      "  poolproof check --impl exec:'python3 adapters/template.py' --explain-capabilities\n"
       "  poolproof check --traces 20000 --seed random\n"
       "  poolproof check --impl B15-group-end --geometry layout=hybrid,page=4,full=8p,swa=8p,ring=8,window=4,reqs=2");
   return {app, [options] { return check(*options); }};

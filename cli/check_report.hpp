@@ -13,6 +13,7 @@ struct CheckReportOptions {
   std::string out = "poolproof-out";  ///< folder for shrunk traces
   double time_s = 0;                  ///< time limit an implementation, 0 = none
   bool coverage = false;              ///< print what was exercised
+  bool capabilities = false;          ///< print what external implementations offer
   bool require_coverage = false;      ///< hold the campaign to it
 };
 

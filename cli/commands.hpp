@@ -21,5 +21,6 @@ Command add_list(CLI::App& program);
 Command add_demo(CLI::App& program);
 Command add_import(CLI::App& program);
 Command add_explain(CLI::App& program);
+Command add_worker(CLI::App& program);
 
 }  // namespace poolproof::cli

@@ -61,10 +61,14 @@ ImplRow row_of(const ImplOutcome& outcome) {
   row.ops = outcome.ops;
   row.skipped = outcome.skipped;
   row.error = outcome.could_not_run;
+  row.incidents = outcome.incidents;
   if (!outcome.could_not_run.empty()) {
     row.standing = Standing::could_not_run;
   } else if (outcome.finding) {
     row.standing = Standing::violated;
+  } else if (!outcome.incidents.empty()) {
+    row.standing = Standing::could_not_run;
+    row.error = fmt::format("{} of its traces broke down, and held when run again", outcome.incidents.size());
   } else if (outcome.traces == 0) {
     row.standing = Standing::not_run;
   }
@@ -82,7 +86,8 @@ std::string verdict_cell(const Console& console, const ImplRow& row) {
     case Standing::violated:
       break;
   }
-  return console.styled("1;31", fmt::format("{} violated", cause_id(row.failure->verdict.cause)));
+  const Verdict& verdict = row.failure->verdict;
+  return console.styled("1;31", fmt::format("{}{}", cause_id(verdict.cause), verdict.broke_down() ? "" : " violated"));
 }
 
 }  // namespace
@@ -108,6 +113,9 @@ void print_failures(Console& console, const std::vector<ImplRow>& rows, bool sni
       console.print(explain_failure(view, console.color()) + "\n");
     } else if (row.standing == Standing::could_not_run) {
       console.print(fmt::format("{} could not be run: {}\n\n", row.impl, row.error));
+    }
+    for (const std::string& incident : row.incidents) {
+      console.print(fmt::format("{} broke down once: {}\n", row.impl, incident));
     }
   }
 }

@@ -61,6 +61,9 @@ Json row_json(const ImplRow& row) {
   json["skipped"] = row.skipped;
   json["seconds"] = row.seconds;
   json["error"] = row.error.empty() ? Json(nullptr) : Json(row.error);
+  if (!row.incidents.empty()) {
+    json["incidents"] = row.incidents;
+  }
   json["failure"] = row.failure ? failure_json(*row.failure) : Json(nullptr);
   return json;
 }

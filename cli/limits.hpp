@@ -12,4 +12,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 /// A time in seconds, from a millisecond to some thirty years.
 CLI::Validator seconds();
 
+/// --time-limit: how long an external implementation may take for an answer.
+void add_time_limit(CLI::App& app, double& time_limit_s);
+
 }  // namespace poolproof::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <numeric>
@@ -63,6 +64,30 @@ void add_once(std::vector<const ImplInfo*>& picked, const ImplInfo* impl) {
   if (std::find(picked.begin(), picked.end(), impl) == picked.end()) {
     picked.push_back(impl);
   }
+}
+
+void add_set(std::vector<const ImplInfo*>& picked, std::string_view set) {
+  for (const ImplInfo& impl : builtin_impls()) {
+    if (in_set(impl, set)) {
+      add_once(picked, &impl);
+    }
+  }
+}
+
+/// Starts it, unless it was named before.
+std::optional<Complaint> add_external(PickedImpls& picked, const std::string& name, double time_limit_s) {
+  const auto same = [&](const std::unique_ptr<ExternalImpl>& one) { return one->info.name == name; };
+  if (std::any_of(picked.externals.begin(), picked.externals.end(), same)) {
+    return std::nullopt;
+  }
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(time_limit_s));
+  Result<ExternalImpl, std::string> opened = open_external(name, limit);
+  if (!opened) {
+    return Complaint{fmt::format("{} could not be run: {}", name, opened.error()), exit_no_verdict};
+  }
+  picked.externals.push_back(std::make_unique<ExternalImpl>(std::move(opened).value()));
+  picked.impls.push_back(&picked.externals.back()->info);
+  return std::nullopt;
 }
 
 /// "page=4,full=8p" in its parts.
@@ -149,20 +174,28 @@ std::string nearest_hint(std::string_view name, const std::vector<std::string>& 
   return best_distance <= near ? fmt::format(" (did you mean '{}'?)", best) : std::string();
 }
 
-Result<std::vector<const ImplInfo*>, Complaint> pick_impls(const std::vector<std::string>& names) {
-  std::vector<const ImplInfo*> picked;
+const ExternalImpl* PickedImpls::external(const ImplInfo* impl) const {
+  const auto found = std::find_if(externals.begin(), externals.end(),
+                                  [&](const std::unique_ptr<ExternalImpl>& one) { return &one->info == impl; });
+  return found == externals.end() ? nullptr : found->get();
+}
+
+Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names, double time_limit_s) {
+  PickedImpls picked;
   for (const std::string& name : names) {
     if (name == "mutants" || name == "all") {
-      for (const ImplInfo& impl : builtin_impls()) {
-        if (in_set(impl, name)) {
-          add_once(picked, &impl);
-        }
+      add_set(picked.impls, name);
+    } else if (name.starts_with(external_prefix)) {
+      if (std::optional<Complaint> complaint = add_external(picked, name, time_limit_s)) {
+        return *std::move(complaint);
       }
     } else if (const ImplInfo* impl = find_impl(name)) {
-      add_once(picked, impl);
+      add_once(picked.impls, impl);
     } else {
-      return Complaint{fmt::format("--impl: no implementation is named '{}'{}; `poolproof list impls` names them all",
-                                   name, nearest_hint(name, impl_names()))};
+      return Complaint{
+          fmt::format("--impl: no implementation is named '{}'{}; `poolproof list impls` names them all, "
+                      "and exec:'COMMAND' runs one of your own",
+                      name, nearest_hint(name, impl_names()))};
     }
   }
   return picked;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/complaint.hpp"
+#include "impl/bridge/external.hpp"
 #include "impl/registry.hpp"
 #include "model/result.hpp"
 #include "props/generator.hpp"
@@ -16,9 +18,18 @@ namespace poolproof::cli {
 /// " (did you mean 'host'?)" or, when nothing is near, the empty string.
 std::string nearest_hint(std::string_view name, const std::vector<std::string>& known);
 
-/// Names, or `mutants` (all of them), or `all` (every real implementation and every mutant). Each implementation once,
-/// in the order named. Not empty.
-Result<std::vector<const ImplInfo*>, Complaint> pick_impls(const std::vector<std::string>& names);
+/// Implementations of the registry, and external ones, which are started; those live as long as this.
+struct PickedImpls {
+  std::vector<const ImplInfo*> impls;
+  std::vector<std::unique_ptr<ExternalImpl>> externals;
+
+  /// The external one behind an entry of `impls`, or null.
+  [[nodiscard]] const ExternalImpl* external(const ImplInfo* impl) const;
+};
+
+/// Names, or `mutants` (all of them), or `all` (every real implementation and every mutant), or `exec:COMMAND`. Each
+/// implementation once, in the order named. Not empty. External ones answer each line within `time_limit_s`.
+Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names, double time_limit_s);
 
 struct PickedGeometries {
   std::vector<NamedGeometry> geometries;  ///< empty: all

@@ -81,7 +81,7 @@ int OutputFiles::finish(const Summary& summary, const Console& console) {
 
 int refuse(const Complaint& complaint) {
   Console::complain(complaint.message);
-  return exit_usage;
+  return complaint.status;
 }
 
 int refuse_text(const TextError& error) {

@@ -22,6 +22,7 @@ struct ReplayOptions {
   std::string trace;
   std::vector<std::string> impls{"host"};
   std::uint32_t census_every = 1;
+  double time_limit_s = 10;
   OutputOptions output;
 };
 
@@ -61,13 +62,13 @@ ImplRow replay_on(const ImplInfo& impl, const Trace& trace, const ReplayOptions&
 }
 
 int replay(const ReplayOptions& options) {
-  const Result<std::vector<const ImplInfo*>, Complaint> impls = pick_impls(options.impls);
-  if (!impls) {
-    return refuse(impls.error());
-  }
   const Result<Trace, TextError> trace = read_trace(options.trace);
   if (!trace) {
     return refuse_text(trace.error());
+  }
+  const Result<PickedImpls, Complaint> picked = pick_impls(options.impls, options.time_limit_s);
+  if (!picked) {
+    return refuse(picked.error());
   }
   Result<OutputFiles, Complaint> files = OutputFiles::open(options.output);
   if (!files) {
@@ -77,7 +78,7 @@ int replay(const ReplayOptions& options) {
   Summary summary;
   summary.command = "replay";
   summary.trace_file = options.trace;
-  for (const ImplInfo* impl : *impls) {
+  for (const ImplInfo* impl : picked->impls) {
     summary.rows.push_back(replay_on(*impl, *trace, options));
     const ImplRow& row = summary.rows.back();
     if (row.standing == Standing::holds) {
@@ -97,8 +98,10 @@ Command add_replay(CLI::App& program) {
       program.add_subcommand("replay", "Run one trace, with a census after each op, and explain what breaks");
   auto options = std::make_shared<ReplayOptions>();
   app->add_option("TRACE", options->trace, "Trace file; - is stdin")->required()->type_name("");
-  app->add_option("--impl", options->impls,
-                  "Implementation to run it on, by name; `mutants` and `all` as for check. May be given many times")
+  app->add_option(
+         "--impl", options->impls,
+         "Implementation to run it on: a name, `mutants`, `all`, or exec:'COMMAND', as for check. May be given "
+         "many times")
       ->type_name("NAME")
       ->take_all()
       ->allow_extra_args(false)
@@ -108,6 +111,7 @@ Command add_replay(CLI::App& program) {
       ->type_name("N")
       ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
+  add_time_limit(*app, options->time_limit_s);
   add_output_options(*app, options->output);
   app->footer(
       "Exit status: 0 holds; 1 an invariant is violated, or the trace itself breaks a protocol rule (the caller's "

@@ -26,6 +26,7 @@ struct ShrinkCommand {
   std::string trace;
   std::string impl;
   std::string out;
+  double time_limit_s = 10;
   std::uint64_t max_evaluations = ShrinkOptions().max_evaluations;
 };
 
@@ -80,14 +81,14 @@ int write_result(const ShrinkCommand& command, OutputFile& file, const ShrinkRes
 }
 
 int shrink_file(const ShrinkCommand& command) {
-  const Result<std::vector<const ImplInfo*>, Complaint> impls = pick_impls({command.impl});
-  if (!impls) {
-    return refuse(impls.error());
+  const Result<PickedImpls, Complaint> picked = pick_impls({command.impl}, command.time_limit_s);
+  if (!picked) {
+    return refuse(picked.error());
   }
-  if (impls->size() != 1) {
+  if (picked->impls.size() != 1) {
     return refuse({fmt::format("--impl {}: a trace is shrunk on one implementation; name it", command.impl)});
   }
-  const ImplInfo& impl = *impls->front();
+  const ImplInfo& impl = *picked->impls.front();
   const Result<Trace, TextError> trace = read_trace(command.trace);
   if (!trace) {
     return refuse_text(trace.error());
@@ -120,7 +121,9 @@ Command add_shrink(CLI::App& program) {
   CLI::App* app = program.add_subcommand("shrink", "Reduce a failing trace to the few ops that matter");
   auto command = std::make_shared<ShrinkCommand>();
   app->add_option("TRACE", command->trace, "Trace file that fails; - is stdin")->required()->type_name("");
-  app->add_option("--impl", command->impl, "Implementation that it fails on, by name")->required()->type_name("NAME");
+  app->add_option("--impl", command->impl, "Implementation that it fails on: a name, or exec:'COMMAND'")
+      ->required()
+      ->type_name("NAME");
   app->add_option("-o,--out", command->out, "File for the shrunk trace; - is stdout, and messages go to stderr")
       ->required()
       ->type_name("OUT");
@@ -128,6 +131,7 @@ Command add_shrink(CLI::App& program) {
       ->type_name("N")
       ->check(whole_number(1, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
+  add_time_limit(*app, command->time_limit_s);
   app->footer(
       "The shrunk trace breaks the same invariant. OUT is written whole or not at all.\n\n"
       "Exit status: 0 OUT is written; 2 bad usage, a malformed trace, or one that no allocator's fault makes fail;\n"

@@ -41,7 +41,8 @@ struct ImplRow {
   std::uint64_t ops = 0;
   std::uint64_t skipped = 0;
   double seconds = 0;
-  std::string error;  ///< could_not_run: why
+  std::string error;                   ///< could_not_run: why
+  std::vector<std::string> incidents;  ///< breakdowns that did not come back
   std::optional<FailureRecord> failure;
 };
 

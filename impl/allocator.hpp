@@ -6,9 +6,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "model/breakdown.hpp"
 #include "model/geometry.hpp"
 #include "model/observation.hpp"
 #include "model/units.hpp"
@@ -20,6 +22,8 @@ struct Segment {
   std::span<const Loc> locs;
   Pos start_pos = 0;
 };
+
+class Foresight;
 
 class Allocator {
  public:
@@ -96,6 +100,11 @@ class Allocator {
   virtual Answer census(Census& out) = 0;
   /// After an answer `failed`: what happened, in one line.
   [[nodiscard]] virtual std::string failure() const { return {}; }
+  /// After an answer `failed`: the breakdown that it was, or nothing: then it says nothing about the allocator.
+  [[nodiscard]] virtual std::optional<Breakdown> breakdown() const { return std::nullopt; }
+
+  /// Not null: it answers many calls in one exchange when it is told ahead what will be called.
+  [[nodiscard]] virtual Foresight* foresight() { return nullptr; }
 
  protected:
   Allocator(const Allocator&) = default;

@@ -10,6 +10,8 @@
 
 #include "impl/allocator.hpp"
 #include "model/invariants.hpp"
+#include "model/machine.hpp"
+#include "model/ops.hpp"
 #include "model/result.hpp"
 
 namespace poolproof {
@@ -26,6 +28,12 @@ struct ImplInfo {
   std::vector<Invariant> caught_by;
   /// Can it be built with this geometry, and (mutants) can the fault show there?
   std::function<bool(const Geometry&)> supports;
+  /// The words that it offers on a geometry; empty: all that the layout has.
+  std::function<OpWords(const Geometry&)> offers = {};
+  /// Would it take this op, beyond the words that it offers? Empty: it does. Asked when traces are made and shrunk.
+  std::function<bool(const Op&, const Machine&)> takes = {};
+  /// Where answers have a time limit: true cuts it down while a trace that hangs is shrunk, false restores it.
+  std::function<void(bool)> hurry = {};
   std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&)> make;
 };
 

@@ -23,6 +23,7 @@ Gauges Machine::State::expected_gauges() const {
   } else if (geo.ringed()) {
     g.swa_available = slots_free * geo.ring_cost();
     g.swa_size = geo.reqs * geo.ring_cost();
+    g.size = std::min(geo.full, g.swa_size);  // available may be more: the engine compares each side with its own size
   } else if (geo.paired()) {
     g.swa_available = g.swa_pool_available = swa.free_pages << shift;
     g.swa_size = g.swa_pool_size = geo.swa;

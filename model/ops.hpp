@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <optional>
 #include <string_view>
 #include <variant>
@@ -188,6 +189,9 @@ enum class OpWord : std::uint8_t {
   expect,
 };
 inline constexpr std::size_t op_word_count = 28;
+
+/// A set of words, by their number.
+using OpWords = std::bitset<op_word_count>;
 
 OpWord word_of(const Op& op);
 /// "free_swa", "group_begin again", ...

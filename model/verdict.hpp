@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/breakdown.hpp"
 #include "model/invariants.hpp"
 #include "model/units.hpp"
 
@@ -23,13 +24,14 @@ struct ExpectationFault {
   bool operator==(const ExpectationFault&) const = default;
 };
 
-/// The implementation could not perform a call (Answer::failed).
+/// The implementation could not be run: no verdict on it.
 struct ImplementationFailure {
   bool operator==(const ImplementationFailure&) const = default;
 };
 
-/// Allocator's fault: an Invariant. Caller's fault: a Rule. Otherwise the trace's expectation or the implementation.
-using Cause = std::variant<Invariant, Rule, ExpectationFault, ImplementationFailure>;
+/// Allocator's fault: an Invariant, or a Breakdown at an op that keeps the protocol. Caller's fault: a Rule. Otherwise
+/// the trace's expectation, or an implementation that could not be run.
+using Cause = std::variant<Invariant, Rule, ExpectationFault, ImplementationFailure, Breakdown>;
 
 struct Verdict {
   Cause cause;
@@ -40,11 +42,12 @@ struct Verdict {
   std::string seen;      ///< may be empty
   std::vector<PageHistory> histories;
 
-  [[nodiscard]] bool allocator_fault() const { return std::holds_alternative<Invariant>(cause); }
+  [[nodiscard]] bool allocator_fault() const { return std::holds_alternative<Invariant>(cause) || broke_down(); }
+  [[nodiscard]] bool broke_down() const { return std::holds_alternative<Breakdown>(cause); }
   [[nodiscard]] bool caller_fault() const { return std::holds_alternative<Rule>(cause); }
 };
 
-/// "RING_POOL_IDLE", "C4", "EXPECT" or "IMPLEMENTATION".
+/// "RING_POOL_IDLE", "C4", "EXPECT", "IMPLEMENTATION", or a breakdown's "RAISED", "DIED", "HUNG", "GARBLED".
 std::string_view cause_id(const Cause& cause);
 /// The one-line statement behind the id.
 std::string_view cause_statement(const Cause& cause);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "props/choices.hpp"
+#include "props/course.hpp"
 
 namespace poolproof {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 constexpr std::uint64_t canary_traces = 200;
 /// Rounds of all geometries without one that the implementation supports, until it counts as supporting none.
 constexpr std::uint64_t barren_rounds = 16;
+/// Breakdowns that do not come back, until an implementation counts as one that cannot be run.
+constexpr std::size_t most_incidents = 5;
 
 const std::vector<NamedGeometry>& geometries_of(const CampaignOptions& options) {
   return options.geometries.empty() ? named_geometries() : options.geometries;
@@ -29,10 +32,19 @@ Geometry trace_geometry(const CampaignOptions& options, std::uint64_t index, Cho
 
 /// How one trace ended.
 struct TraceRun {
-  Trace trace;  ///< ops so far
+  Trace trace;  ///< ops so far; where an exchange of many calls broke down, all that were foretold
   std::optional<Verdict> verdict;
   std::string build_error;
+  bool lost = false;  ///< the verdict's op is not known
 };
+
+void forbid_all_but(Generator& generator, const OpWords& offered) {
+  for (std::size_t i = 0; i < op_word_count; ++i) {
+    if (!offered.test(i)) {
+      generator.forbid(static_cast<OpWord>(i));
+    }
+  }
+}
 
 /// One implementation's part of the campaign.
 class ImplRun {
@@ -54,9 +66,12 @@ class ImplRun {
   [[nodiscard]] bool supported(std::uint64_t index) const;
   void run_index(std::uint64_t index);
   TraceRun run_one(std::uint64_t index);
-  std::optional<Verdict> drive(Lockstep& lockstep, Generator& generator, std::vector<Op>& ops);
-  std::optional<Verdict> step(Lockstep& lockstep, Op op, std::vector<Op>& ops);
+  OpSource source_of(Generator& generator) const;
+  void drive(Course& course, OpFeed& feed, TraceRun& run);
+  std::optional<Verdict> step(Course& course, const Op& op);
+  void find_again(TraceRun& run) const;
   void judge(std::uint64_t index, TraceRun run);
+  void note_incident(const std::string& what);
   void find(std::uint64_t index, TraceRun run);
   void report_progress() const;
 
@@ -119,40 +134,71 @@ TraceRun ImplRun::run_one(std::uint64_t index) {
     run.build_error = allocator.error();
     return run;
   }
-  machine_.reset(run.trace.geometry);
-  outcome_.coverage.new_trace(run.trace.geometry);
-  Lockstep lockstep(machine_, **allocator);
-  Generator generator(run.trace.geometry, choices);
-  run.verdict = drive(lockstep, generator, run.trace.ops);
+  const Geometry& geometry = run.trace.geometry;
+  machine_.reset(geometry);
+  outcome_.coverage.new_trace(geometry, impl_.offers ? impl_.offers(geometry) : OpWords().set());
+  Generator generator(geometry, choices);
+  if (impl_.offers) {
+    forbid_all_but(generator, impl_.offers(geometry));
+  }
+  generator.restrict_to(impl_.takes);
+  OpFeed feed(machine_, **allocator, options_.census_every, false, source_of(generator));
+  Course course(machine_, **allocator, options_.census_every);
+  drive(course, feed, run);
+  if (run.lost) {
+    find_again(run);
+  }
   return run;
 }
 
-std::optional<Verdict> ImplRun::drive(Lockstep& lockstep, Generator& generator, std::vector<Op>& ops) {
-  if (std::optional<Verdict> verdict = lockstep.start()) {
-    return verdict;
-  }
-  for (std::uint32_t i = 1; i <= options_.ops; ++i) {
-    if (std::optional<Verdict> verdict = step(lockstep, generator.next(machine_), ops)) {
-      return verdict;
+OpSource ImplRun::source_of(Generator& generator) const {
+  return [&generator, left = options_.ops](Machine& machine) mutable -> std::optional<Op> {
+    if (left == 0) {
+      return std::nullopt;
     }
-    if (options_.census_every != 0 && i % options_.census_every == 0) {
-      if (std::optional<Verdict> verdict = lockstep.census()) {
-        return verdict;
-      }
-    }
-  }
-  return lockstep.census();
+    --left;
+    return generator.next(machine);
+  };
 }
 
-std::optional<Verdict> ImplRun::step(Lockstep& lockstep, Op op, std::vector<Op>& ops) {
-  outcome_.coverage.before(op, machine_);
-  std::optional<Verdict> verdict = lockstep.step(op);
-  if (!verdict) {
-    outcome_.coverage.after(op, machine_, lockstep.last_refused());
+void ImplRun::drive(Course& course, OpFeed& feed, TraceRun& run) {
+  feed.prepare();
+  run.verdict = course.start();
+  while (!run.verdict) {
+    std::optional<Op> op = feed.next();
+    if (!op) {
+      run.verdict = course.finish();
+      break;
+    }
+    run.verdict = step(course, *op);
+    run.trace.ops.push_back(*std::move(op));
   }
-  ops.push_back(std::move(op));
+  if (run.verdict && lost_in_exchange(*run.verdict, feed.scouted())) {
+    run.lost = true;
+    for (Op& op : feed.planned()) {
+      run.trace.ops.push_back(std::move(op));
+    }
+  }
+}
+
+std::optional<Verdict> ImplRun::step(Course& course, const Op& op) {
+  outcome_.coverage.before(op, machine_);
+  std::optional<Verdict> verdict = course.step(op);
+  if (!verdict) {
+    outcome_.coverage.after(op, machine_, course.last_refused());
+  }
   ++outcome_.ops;
   return verdict;
+}
+
+/// Runs the foretold ops call by call: the breakdown comes back at the op that is to blame, or it does not.
+void ImplRun::find_again(TraceRun& run) const {
+  RunResult again = run_trace(run.trace, impl_, {.census_every = options_.census_every, .call_by_call = true});
+  run.lost = !again.verdict;
+  if (again.verdict) {
+    run.verdict = std::move(again.verdict);
+    run.trace.ops.resize(std::min<std::size_t>(run.trace.ops.size(), run.verdict->op));
+  }
 }
 
 void ImplRun::judge(std::uint64_t index, TraceRun run) {
@@ -165,7 +211,9 @@ void ImplRun::judge(std::uint64_t index, TraceRun run) {
     return;
   }
   const Verdict& verdict = *run.verdict;
-  if (verdict.allocator_fault()) {
+  if (run.lost) {
+    note_incident(fmt::format("{}: {}", place(), verdict.what));
+  } else if (verdict.allocator_fault()) {
     first_verdict_ = verdict;
     if (shrink_) {
       find(index, std::move(run));
@@ -177,6 +225,15 @@ void ImplRun::judge(std::uint64_t index, TraceRun run) {
         "internal error: {} breaks {} at op {}, and a generated trace never may: {} This is a fault of "
         "poolproof, not of {}",
         place(), cause_id(verdict.cause), verdict.op, verdict.what, impl_.name);
+  }
+}
+
+/// It says nothing about the allocator, so the campaign goes on; too many of them, and nothing can be said at all.
+void ImplRun::note_incident(const std::string& what) {
+  outcome_.incidents.push_back(what);
+  if (outcome_.incidents.size() == most_incidents) {
+    outcome_.could_not_run = fmt::format("it broke down {} times, and not again when the traces were run call by call",
+                                         outcome_.incidents.size());
   }
 }
 

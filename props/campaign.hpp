@@ -58,9 +58,10 @@ struct ImplOutcome {
   std::string impl;
   std::uint64_t traces = 0;
   std::uint64_t ops = 0;
-  std::uint64_t skipped = 0;       ///< traces on geometries that the implementation does not support
-  std::optional<Finding> finding;  ///< the first; the implementation's campaign ends with it
-  std::string could_not_run;       ///< not empty: it could not be built, or failed a call
+  std::uint64_t skipped = 0;           ///< traces on geometries that the implementation does not support
+  std::optional<Finding> finding;      ///< the first; the implementation's campaign ends with it
+  std::string could_not_run;           ///< not empty: it could not be built, or failed a call
+  std::vector<std::string> incidents;  ///< breakdowns that did not come back; the campaign went on
   Coverage coverage;
 };
 

@@ -239,16 +239,17 @@ void Coverage::count_sharing(const Op& op, const Machine& machine) {
   }
 }
 
-void Coverage::new_trace(const Geometry& geometry) {
+void Coverage::new_trace(const Geometry& geometry, const OpWords& offered) {
   past_ = {};
-  note_kind(geometry);
+  note_kind(geometry, offered);
 }
 
-void Coverage::note_kind(const Geometry& geometry) {
-  const bool known = std::any_of(geometries_.begin(), geometries_.end(),
-                                 [&](const Geometry& seen) { return same_kind(seen, geometry); });
+void Coverage::note_kind(const Geometry& geometry, const OpWords& offered) {
+  const bool known = std::any_of(kinds_.begin(), kinds_.end(), [&](const Kind& seen) {
+    return same_kind(seen.geometry, geometry) && seen.offered == offered;
+  });
   if (!known) {
-    geometries_.push_back(geometry);
+    kinds_.push_back({geometry, offered});
   }
 }
 
@@ -263,8 +264,8 @@ void Coverage::merge(const Coverage& other) {
   for (std::size_t i = 0; i < corner_count; ++i) {
     corners_[i] += other.corners_[i];
   }
-  for (const Geometry& geometry : other.geometries_) {
-    note_kind(geometry);
+  for (const Kind& kind : other.kinds_) {
+    note_kind(kind.geometry, kind.offered);
   }
 }
 
@@ -275,26 +276,33 @@ std::uint64_t Coverage::ops() const {
 
 std::vector<std::string> Coverage::missing() const {
   std::vector<std::string> all;
-  const auto feasible = [&](const auto& can) { return std::any_of(geometries_.begin(), geometries_.end(), can); };
+  const auto feasible = [&](const auto& can) { return std::any_of(kinds_.begin(), kinds_.end(), can); };
+  const auto offers = [](const Kind& kind, OpWord word) { return kind.offered.test(at(word)); };
   for (std::size_t i = 0; i < op_word_count; ++i) {
     const auto word = static_cast<OpWord>(i);
     const std::string name(op_word_name(word));
-    if (served_[i] == 0 && feasible([&](const Geometry& g) { return service_feasible(word, g); })) {
+    if (served_[i] == 0 &&
+        feasible([&](const Kind& kind) { return offers(kind, word) && service_feasible(word, kind.geometry); })) {
       all.push_back(name);
     }
-    if (refused_[i] == 0 && feasible([&](const Geometry& g) { return refusal_feasible(word, g); })) {
+    if (refused_[i] == 0 &&
+        feasible([&](const Kind& kind) { return offers(kind, word) && refusal_feasible(word, kind.geometry); })) {
       all.push_back(name + " refused");
     }
     for (std::size_t j = 0; j < op_word_count; ++j) {
       const auto second = static_cast<OpWord>(j);
-      if (pairs_[i][j] == 0 && feasible([&](const Geometry& g) { return pair_feasible(word, second, g); })) {
+      if (pairs_[i][j] == 0 && feasible([&](const Kind& kind) {
+            return offers(kind, word) && offers(kind, second) && pair_feasible(word, second, kind.geometry);
+          })) {
         all.push_back("pair " + name + " -> " + std::string(op_word_name(second)));
       }
     }
   }
   for (std::size_t i = 0; i < corner_count; ++i) {
     const auto corner = static_cast<Corner>(i);
-    if (corners_[i] == 0 && feasible([&](const Geometry& g) { return corner_feasible(corner, g); })) {
+    if (corners_[i] == 0 && feasible([&](const Kind& kind) {
+          return corner_feasible(corner, kind.geometry) && corner_offered(corner, kind.offered);
+        })) {
       all.push_back("corner " + std::string(corner_name(corner)));
     }
   }

@@ -51,8 +51,8 @@ class Coverage {
   /// Before the op is stepped: looks at the machine's state. After: counts with the outcome.
   void before(const Op& op, Machine& machine);
   void after(const Op& op, Machine& machine, bool refused);
-  /// A new trace begins: no pair across it.
-  void new_trace(const Geometry& geometry);
+  /// A new trace begins: no pair across it. `offered`: the words that can be run at all.
+  void new_trace(const Geometry& geometry, const OpWords& offered = OpWords().set());
   void merge(const Coverage& other);
 
   [[nodiscard]] std::uint64_t ops() const;
@@ -90,7 +90,7 @@ class Coverage {
   };
 
   void hit(Corner corner, bool happened = true) { corners_[static_cast<std::size_t>(corner)] += happened ? 1 : 0; }
-  void note_kind(const Geometry& geometry);
+  void note_kind(const Geometry& geometry, const OpWords& offered);
   void look_at_need(const Op& op, const Machine& machine);
   void look_at_pieces(const Op& op, const Machine& machine);
   void count_pools(const Machine& machine);
@@ -105,7 +105,12 @@ class Coverage {
   std::array<std::uint64_t, op_word_count> refused_{};
   std::array<std::array<std::uint64_t, op_word_count>, op_word_count> pairs_{};
   std::array<std::uint64_t, corner_count> corners_{};
-  std::vector<Geometry> geometries_;  ///< one a kind, for what is feasible
+  /// A kind of geometry, and the words that the implementation offers on it.
+  struct Kind {
+    Geometry geometry;
+    OpWords offered;
+  };
+  std::vector<Kind> kinds_;  ///< for what is feasible
   Eve eve_;
   Past past_;
 };

@@ -101,6 +101,31 @@ bool corner_feasible(Corner corner, const Geometry& g) {
   }
 }
 
+bool corner_offered(Corner corner, const OpWords& offered) {
+  const auto has = [&](OpWord word) { return offered.test(static_cast<std::size_t>(word)); };
+  const bool evicts = has(OpWord::free_swa) || has(OpWord::free_swa_segment);
+  switch (corner) {
+    case Corner::tombstone_made:
+    case Corner::window_border:
+      return evicts;
+    case Corner::tombstone_recovered:
+    case Corner::remap_offset:
+      return has(OpWord::remap);
+    case Corner::remap_in_group:
+      return has(OpWord::remap) && has(OpWord::group_begin);
+    case Corner::alloc_in_group:
+    case Corner::group_many:
+    case Corner::group_empty:
+      return has(OpWord::group_begin);
+    case Corner::partial_last_page:
+      return has(OpWord::free_segment) || has(OpWord::free_swa_segment) || has(OpWord::free_full_segment);
+    case Corner::restore_after_change:
+      return has(OpWord::restore);
+    default:
+      return true;
+  }
+}
+
 bool same_kind(const Geometry& a, const Geometry& b) {
   return a.layout == b.layout && a.ringed() == b.ringed() && (a.page > 1) == (b.page > 1) &&
          (a.reqs > 0) == (b.reqs > 0) && (a.swa < a.full) == (b.swa < b.full) && (a.ring < a.full) == (b.ring < b.full);

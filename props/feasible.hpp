@@ -20,6 +20,8 @@ bool service_feasible(OpWord word, const Geometry& g);
 bool pair_feasible(OpWord first, OpWord second, const Geometry& g);
 
 bool corner_feasible(Corner corner, const Geometry& g);
+/// Can it be reached with these words?
+bool corner_offered(Corner corner, const OpWords& offered);
 
 /// Geometries of one kind can show the same.
 bool same_kind(const Geometry& a, const Geometry& b);

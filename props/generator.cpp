@@ -117,6 +117,7 @@ struct Generator::State {
   OpWord run_word = OpWord::expect;
   std::uint32_t run_left = 0;
   std::array<bool, op_word_count> forbidden{};
+  std::function<bool(const Op&, const Machine&)> takes;
   std::array<WordWeights, 3> phase_weights{};  ///< by Phase
 
   Op next(Machine& machine);
@@ -131,7 +132,7 @@ struct Generator::State {
   [[nodiscard]] bool inclined(std::uint64_t sixteenths) const { return choices.draw(16) + sixteenths >= 16; }
 
   [[nodiscard]] bool acceptable(const Op& op, Machine& machine) const {
-    return !forbidden.at(index_of(word_of(op))) && machine.admits(op);
+    return !forbidden.at(index_of(word_of(op))) && machine.admits(op) && (!takes || takes(op, machine));
   }
   void take_in(const Machine& machine);
   void advance_phase(const Machine& machine);
@@ -413,6 +414,8 @@ Generator::Generator(Generator&&) noexcept = default;
 Generator& Generator::operator=(Generator&&) noexcept = default;
 
 void Generator::forbid(OpWord word) { state_->forbid(word); }
+
+void Generator::restrict_to(std::function<bool(const Op&, const Machine&)> takes) { state_->takes = std::move(takes); }
 
 Op Generator::next(Machine& machine) { return state_->next(machine); }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ class Generator {
 
   /// Leaves a word out, to narrow a hunt. `expect` still stands in when there is nothing else to say.
   void forbid(OpWord word);
+
+  /// Leaves ops out that `takes` does not take, whatever their word.
+  void restrict_to(std::function<bool(const Op&, const Machine&)> takes);
 
   /// The next op, which `machine` admits as it stands. Ops are admitted by the caller before the next call.
   Op next(Machine& machine);

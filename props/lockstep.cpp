@@ -2,12 +2,21 @@
 
 #include <utility>
 
+#include "props/course.hpp"
+
 namespace poolproof {
 
 Lockstep::Lockstep(Machine& machine, Allocator& allocator) : machine_(machine), allocator_(allocator) {}
 
-Verdict Lockstep::failure_verdict(const char* call) const {
-  return {ImplementationFailure{}, plan_.op, 0, std::string(call) + ": " + allocator_.failure(), {}, {}, {}};
+Verdict Lockstep::failure_verdict(const std::string& doing) const {
+  Verdict verdict;
+  verdict.cause = ImplementationFailure{};
+  if (std::optional<Breakdown> breakdown = allocator_.breakdown()) {
+    verdict.cause = *std::move(breakdown);
+  }
+  verdict.op = plan_.op;
+  verdict.what = doing + ": " + allocator_.failure();
+  return verdict;
 }
 
 std::optional<Verdict> Lockstep::start() {
@@ -36,7 +45,7 @@ std::optional<Verdict> Lockstep::step(const Op& op) {
   if (observation_.answer == Answer::failed) {
     return failure_verdict("the call");
   }
-  if (gather_translations(op) == Answer::failed) {
+  if (gather_translations() == Answer::failed) {
     return failure_verdict("translating locs");
   }
   if (allocator_.gauges(observation_.gauges) != Answer::served) {
@@ -169,7 +178,7 @@ Answer Lockstep::call(const Op& op) {
                     op);
 }
 
-Answer Lockstep::gather_translations(const Op&) {
+Answer Lockstep::gather_translations() {
   if (!machine_.geometry().hybrid()) {
     return Answer::served;
   }
@@ -196,6 +205,38 @@ bool Lockstep::translatable(std::span<const Loc> locs) const {
 
 // ---- whole traces
 
+namespace {
+
+/// The trace's ops one after the other, mended where that is asked for.
+OpSource source_of(const Trace& trace, const ImplInfo& impl, bool repair) {
+  return [&trace, &impl, repair, at = std::size_t{0}](Machine& machine) mutable -> std::optional<Op> {
+    const auto taken = [&](const Op& op) { return !impl.takes || impl.takes(op, machine); };
+    while (at < trace.ops.size()) {
+      const Op& op = trace.ops[at++];
+      if (!repair || (!op_fault(op, machine.geometry()) && machine.admits(op) && taken(op))) {
+        return op;
+      }
+      if (std::optional<Op> mended = repair_op(op, machine); mended && taken(*mended)) {
+        return mended;
+      }
+    }
+    return std::nullopt;
+  };
+}
+
+/// A breakdown that did not come back says nothing about the allocator.
+RunResult passing(RunResult again, const Verdict& first) {
+  again.passing_breakdown = first.what;
+  Verdict verdict;
+  verdict.cause = ImplementationFailure{};
+  verdict.op = first.op;
+  verdict.what = first.what + " (in an exchange of many calls; when the trace was run again call by call, it held)";
+  again.verdict = std::move(verdict);
+  return again;
+}
+
+}  // namespace
+
 RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& options) {
   RunResult result;
   auto built = impl.make(trace.geometry);
@@ -204,29 +245,27 @@ RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& 
     return result;
   }
   Machine machine(trace.geometry);
-  Lockstep lockstep(machine, **built);
-  result.verdict = lockstep.start();
-  for (std::size_t i = 0; i < trace.ops.size() && !result.verdict; ++i) {
-    const Op* op = &trace.ops[i];
-    std::optional<Op> mended;
-    if (options.repair && (op_fault(*op, machine.geometry()) || !machine.admits(*op))) {
-      mended = repair_op(*op, machine);
-      if (!mended) {
-        continue;
-      }
-      op = &*mended;
+  OpFeed feed(machine, **built, options.census_every, options.call_by_call, source_of(trace, impl, options.repair));
+  Course course(machine, **built, options.census_every);
+  feed.prepare();
+  result.verdict = course.start();
+  while (!result.verdict) {
+    std::optional<Op> op = feed.next();
+    if (!op) {
+      result.verdict = course.finish();
+      break;
     }
-    result.verdict = lockstep.step(*op);
-    ++result.ops;
+    result.verdict = course.step(*op);
     if (options.repair) {
-      result.executed.push_back(*op);
-    }
-    if (!result.verdict && options.census_every != 0 && result.ops % options.census_every == 0) {
-      result.verdict = lockstep.census();
+      result.executed.push_back(*std::move(op));
     }
   }
-  if (!result.verdict) {
-    result.verdict = lockstep.census();
+  result.ops = course.ops();
+  if (result.verdict && lost_in_exchange(*result.verdict, feed.scouted())) {
+    RunOptions single = options;
+    single.call_by_call = true;
+    RunResult again = run_trace(trace, impl, single);
+    return again.verdict || !again.build_error.empty() ? again : passing(std::move(again), *result.verdict);
   }
   return result;
 }

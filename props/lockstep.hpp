@@ -26,15 +26,13 @@ class Lockstep {
   std::optional<Verdict> census();
   /// Did the last step's implementation refuse?
   [[nodiscard]] bool last_refused() const { return observation_.answer == Answer::refused; }
-  /// Was anything in a staging list at the last census?
-  [[nodiscard]] const Census& last_census() const { return census_; }
 
  private:
   Answer call(const Op& op);
-  Answer gather_translations(const Op& op);
+  Answer gather_translations();
   [[nodiscard]] bool translatable(std::span<const Loc> locs) const;
   std::optional<Verdict> refine(std::optional<Verdict> verdict);
-  Verdict failure_verdict(const char* call) const;
+  Verdict failure_verdict(const std::string& doing) const;
 
   Machine& machine_;
   Allocator& allocator_;
@@ -53,6 +51,7 @@ class Lockstep {
 struct RunOptions {
   std::uint32_t census_every = 64;  ///< ops between censuses; 1 = after each op; 0 = at the end alone
   bool repair = false;              ///< mend or leave out ops that break the protocol instead of blaming the caller
+  bool call_by_call = false;        ///< external implementations: an exchange a call, so that its op is known
 };
 
 /// What came of it.
@@ -61,9 +60,13 @@ struct RunResult {
   std::vector<Op> executed;  ///< with repair: the ops as run, up to and with the failing one
   std::uint64_t ops = 0;     ///< ops run
   std::string build_error;   ///< the implementation could not be built for this geometry; nothing was run
+  /// It broke down in an exchange of many calls, and did not when the trace was run again call by call: what it said.
+  /// The verdict is an ImplementationFailure then.
+  std::string passing_breakdown;
 };
 
-/// Builds the implementation afresh and runs the trace on it.
+/// Builds the implementation afresh and runs the trace on it. A breakdown is an op's fault when it comes back: where an
+/// exchange of many calls broke down, the trace is run again call by call.
 RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& options = {});
 
 /// As run_trace; when a periodic census finds something, runs again with a census after each op, so that the verdict

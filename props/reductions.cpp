@@ -165,10 +165,12 @@ Trace scaled(const Trace& trace, Tokens by) {
 
 void add_smaller_pages(const Trace& trace, std::vector<Trace>& out) {
   const Tokens page = trace.geometry.page;
-  for (Tokens smaller = 1; smaller < page; smaller *= 2) {
+  // Pools of single slots are another allocator in engines, with faults of its own.
+  constexpr Tokens smallest = 2;
+  for (Tokens smaller = smallest; smaller < page; smaller *= 2) {
     out.push_back(scaled(trace, page / smaller));
   }
-  for (Tokens smaller = 1; smaller < page; smaller *= 2) {
+  for (Tokens smaller = smallest; smaller < page; smaller *= 2) {
     Trace kept = trace;
     kept.geometry.page = smaller;
     out.push_back(std::move(kept));

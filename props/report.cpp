@@ -77,6 +77,10 @@ std::string heading(const FailureView& view, const Paint& paint) {
   const Verdict& verdict = *view.verdict;
   const std::string_view id = cause_id(verdict.cause);
   const auto fault = [&](std::string_view text) { return paint(Style::fault, text); };
+  if (verdict.broke_down()) {
+    return fmt::format("{}: the call keeps the protocol, and the implementation broke down over it (--impl {})",
+                       fault(id), view.impl);
+  }
   if (verdict.allocator_fault()) {
     return fmt::format("{}: the allocator's fault (--impl {})", fault(fmt::format("{} violated", id)), view.impl);
   }

@@ -36,7 +36,9 @@ class Shrinker {
       return std::nullopt;
     }
     verdict_ = std::move(*verdict);
+    best_.ops.resize(std::min<std::size_t>(best_.ops.size(), verdict_.op));  // what comes after it does not matter
     drop_expectations();
+    take_suffix();
     bool smaller = true;
     while (smaller && !stopped()) {
       smaller = drop_chunks();
@@ -93,6 +95,17 @@ class Shrinker {
     const auto first = candidate.ops.begin() + static_cast<std::ptrdiff_t>(begin);
     candidate.ops.erase(first, first + static_cast<std::ptrdiff_t>(std::min(count, candidate.ops.size() - begin)));
     return keep(std::move(candidate));
+  }
+
+  /// Of a long trace the end alone is often enough, once the rows are mended: the shortest such end, by doubling. Costs
+  /// little more than running it once, and a million ops need not be run again and again.
+  void take_suffix() {
+    constexpr std::size_t shortest = 32;
+    for (std::size_t length = shortest; length < best_.ops.size() / 2 && !stopped(); length *= 2) {
+      if (drop(0, best_.ops.size() - length)) {
+        return;
+      }
+    }
   }
 
   /// Runs of ops, half the trace down to single ops.
@@ -172,9 +185,32 @@ class Shrinker {
 
 }  // namespace
 
+namespace {
+
+bool hangs(const Cause& cause) {
+  const auto* breakdown = std::get_if<Breakdown>(&cause);
+  return breakdown != nullptr && breakdown->kind == BreakdownKind::hung;
+}
+
+}  // namespace
+
 std::optional<ShrinkResult> shrink(const Trace& trace, const ImplInfo& impl, const Cause& cause,
                                    const ShrinkOptions& options) {
-  return Shrinker(impl, cause, options).run(trace);
+  if (!hangs(cause) || !impl.hurry) {
+    return Shrinker(impl, cause, options).run(trace);
+  }
+  // Each run that hangs waits for the whole time limit, so it is cut down meanwhile; the answer is run with all of it.
+  impl.hurry(true);
+  std::optional<ShrinkResult> result = Shrinker(impl, cause, options).run(trace);
+  impl.hurry(false);
+  if (result) {
+    RunResult slow = run_and_pin(result->trace, impl);
+    if (!slow.verdict || slow.verdict->cause != cause) {
+      return std::nullopt;
+    }
+    result->verdict = *std::move(slow.verdict);
+  }
+  return result;
 }
 
 }  // namespace poolproof

@@ -4,6 +4,7 @@
 
 #include <ostream>
 
+#include "impl/bridge/external.hpp"
 #include "model/trace_text.hpp"
 #include "props/lockstep.hpp"
 #include "props/report.hpp"
@@ -11,6 +12,13 @@
 namespace poolproof {
 
 TraceOutcome holds(std::string_view impl_name, std::string_view trace_text) {
+  if (impl_name.starts_with(external_prefix)) {
+    const Result<ExternalImpl, std::string> external = open_external(std::string(impl_name));
+    if (!external) {
+      return {false, fmt::format("{} could not be run: {}", impl_name, external.error()), {}};
+    }
+    return holds(external->info, trace_text);
+  }
   const ImplInfo* impl = find_impl(impl_name);
   if (impl == nullptr) {
     return {

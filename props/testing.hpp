@@ -45,8 +45,8 @@ struct TraceOutcome {
   }
 };
 
-/// Runs the trace on a built-in implementation with a census after each op. A trace that does not parse, breaks the
-/// protocol or cannot be run does not hold.
+/// Runs the trace on a built-in implementation, or on "exec:COMMAND", with a census after each op. A trace that does
+/// not parse, breaks the protocol or cannot be run does not hold.
 TraceOutcome holds(std::string_view impl_name, std::string_view trace_text);
 
 /// The same on an implementation of your own (docs/adapter.md).

@@ -238,8 +238,8 @@ Answer HybridAllocator::gauges(Gauges& out) {
     out.swa_available = out.swa_pool_available;
     out.swa_size = out.swa_pool_size;
     out.available = std::min(out.full_available, out.swa_available);
-    out.size = std::min(out.full_size, out.swa_size);
   }
+  out.size = std::min(out.full_size, out.swa_size);
   out.mapping_tail = mapping_.tail();
   return Answer::served;
 }

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> commands{"check", "replay", "shrink", "import", "explain", "list", "demo"};
+const std::vector<std::string> commands{"check", "replay", "shrink", "import", "explain", "list", "demo", "worker"};
 
 TEST(Program, WithoutArgumentsItHelps) {
   const Sandbox sandbox;

@@ -14,7 +14,8 @@ TEST(RingPool, LendingTouchesTheFullPoolAlone) {
   const Gauges gauges = twin.gauges();
   EXPECT_EQ(gauges.full_available, 4);
   EXPECT_EQ(gauges.available, 4);
-  EXPECT_EQ(gauges.size, 24);
+  EXPECT_EQ(gauges.full_size, 24);
+  EXPECT_EQ(gauges.size, 16);  // two rings of 6 rows, rounded up to pages of 4
   EXPECT_EQ(gauges.swa_pool_available, 8);
   EXPECT_EQ(gauges.swa_pool_size, 8);
   EXPECT_EQ(twin.decode(21, row.back()), 24);

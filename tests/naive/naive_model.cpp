@@ -314,6 +314,7 @@ Gauges Model::gauges() const {
   if (g_.ringed()) {
     out.swa_available = slots_free() * g_.ring_cost();
     out.swa_size = g_.reqs * g_.ring_cost();
+    out.size = std::min(out.full_size, out.swa_size);
   }
   return out;
 }

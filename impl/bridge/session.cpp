@@ -1,0 +1,90 @@
+#include "impl/bridge/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "impl/bridge/wire.hpp"
+
+namespace poolproof {
+namespace {
+
+/// A cold interpreter that imports a large library takes its time.
+constexpr std::chrono::milliseconds least_start_limit = std::chrono::seconds(60);
+
+}  // namespace
+
+Result<std::shared_ptr<ExternalSession>, std::string> ExternalSession::open(const std::string& command,
+                                                                            std::chrono::milliseconds limit) {
+  std::shared_ptr<ExternalSession> session(new ExternalSession(command, limit));  // NOLINT: the constructor is private
+  if (std::optional<std::string> fault = session->begin()) {
+    return *std::move(fault);
+  }
+  return session;
+}
+
+std::optional<std::string> ExternalSession::begin() {
+  ++starts_;
+  if (const auto started = child_.start(command_); !started) {
+    return started.error();
+  }
+  const Result<std::string, ChildFailure> answer =
+      child_.ask(write_hello(POOLPROOF_VERSION), std::max(limit_, least_start_limit));
+  if (!answer) {
+    return fmt::format("it did not say hello: {}", answer.error().text);
+  }
+  Result<Capabilities, std::string> capabilities = read_hello_answer(*answer);
+  if (!capabilities) {
+    child_.stop();
+    return fmt::format("it did not say a proper hello: {}", capabilities.error());
+  }
+  capabilities_ = std::move(capabilities).value();
+  return std::nullopt;
+}
+
+std::optional<std::string> ExternalSession::reset(const Geometry& geometry) {
+  if (!child_.running()) {
+    if (std::optional<std::string> fault = begin()) {
+      return fault;
+    }
+  }
+  geometry_ = geometry;
+  const Result<std::string, ChildFailure> answer =
+      child_.ask(write_reset(geometry), std::max(limit_, least_start_limit));
+  if (!answer) {
+    return answer.error().text;
+  }
+  const auto read = read_reset_answer(*answer);
+  if (!read) {
+    return garbled(read.error()).text;
+  }
+  if (const std::optional<RaisedError>& raised = *read) {
+    return fmt::format("{}: {}{}", raised->type, raised->text,
+                       raised->where.empty() ? "" : fmt::format(" ({})", raised->where));
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<Reply>, ChildFailure> ExternalSession::run(std::span<const Call> calls) {
+  if (!child_.running()) {
+    return ChildFailure{{BreakdownKind::died, {}}, "it is not running any more"};
+  }
+  const Result<std::string, ChildFailure> answer = child_.ask(write_run(calls), limit_);
+  if (!answer) {
+    return answer.error();
+  }
+  Result<std::vector<Reply>, std::string> replies = read_run_answer(*answer, calls, geometry_);
+  if (!replies) {
+    return garbled(replies.error());
+  }
+  return std::move(replies).value();
+}
+
+/// What it sends cannot be trusted any more.
+ChildFailure ExternalSession::garbled(const std::string& what) {
+  child_.stop();
+  return {{BreakdownKind::garbled, {}}, fmt::format("its answer is none: {}", what)};
+}
+
+}  // namespace poolproof
