@@ -44,14 +44,24 @@ std::optional<std::string> ExternalSession::begin() {
 }
 
 std::optional<std::string> ExternalSession::reset(const Geometry& geometry) {
+  geometry_ = geometry;
+  std::optional<std::string> fault = try_reset();
+  if (fault && std::exchange(raised_, false)) {
+    child_.stop();  // some errors spoil the whole process, a device's for instance
+    fault = try_reset();
+  }
+  raised_ = false;
+  return fault;
+}
+
+std::optional<std::string> ExternalSession::try_reset() {
   if (!child_.running()) {
     if (std::optional<std::string> fault = begin()) {
       return fault;
     }
   }
-  geometry_ = geometry;
   const Result<std::string, ChildFailure> answer =
-      child_.ask(write_reset(geometry), std::max(limit_, least_start_limit));
+      child_.ask(write_reset(geometry_), std::max(limit_, least_start_limit));
   if (!answer) {
     return answer.error().text;
   }
@@ -78,6 +88,7 @@ Result<std::vector<Reply>, ChildFailure> ExternalSession::run(std::span<const Ca
   if (!replies) {
     return garbled(replies.error());
   }
+  raised_ = !replies->empty() && replies->back().answer == Answer::failed;
   return std::move(replies).value();
 }
 

@@ -40,6 +40,7 @@ class ExternalSession {
  private:
   ExternalSession(std::string command, std::chrono::milliseconds limit) : command_(std::move(command)), limit_(limit) {}
   std::optional<std::string> begin();
+  std::optional<std::string> try_reset();
   ChildFailure garbled(const std::string& what);
 
   std::string command_;
@@ -48,6 +49,7 @@ class ExternalSession {
   Capabilities capabilities_;
   Geometry geometry_;
   std::uint64_t starts_ = 0;
+  bool raised_ = false;  ///< the last pool ended in an error of the implementation's own
 };
 
 }  // namespace poolproof

@@ -97,6 +97,17 @@ TEST(BrokenChildren, AreNotAskedForeverWhenTheyKeepBreakingDown) {
   EXPECT_TRUE(outcome.finding.has_value() || !outcome.could_not_run.empty() || outcome.traces == 30U);
 }
 
+TEST(SpoiltChildren, AreStartedAgainForTheNextPool) {
+  const ExternalImpl impl = started(hostile("--at free_segments --do spoil"), short_limit);
+  for (int i = 0; i < 3; ++i) {
+    const RunResult run = run_trace(parsed(some_ops), impl.info, {.census_every = 1, .call_by_call = true});
+    ASSERT_TRUE(run.verdict.has_value()) << run.build_error;
+    EXPECT_EQ(run.verdict->cause, Cause(Breakdown{BreakdownKind::raised, "DeviceError at kernel.cu:1"}));
+    EXPECT_EQ(run.verdict->op, 5U);
+  }
+  EXPECT_EQ(impl.session->starts(), 3U);
+}
+
 TEST(StartErrors, SayWhatIsWrong) {
   const auto says = [](const std::string& name, const std::string& part) {
     const std::string error = start_error(name);

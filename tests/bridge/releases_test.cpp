@@ -31,7 +31,8 @@ fs::path cache() {
 
 /// An interpreter with PyTorch, or nothing.
 std::string python() {
-  for (const std::string candidate : {environment("POOLPROOF_PYTHON"), std::string("python3"), std::string("/usr/bin/python3")}) {
+  const std::vector<std::string> candidates{environment("POOLPROOF_PYTHON"), "python3", "/usr/bin/python3"};
+  for (const std::string& candidate : candidates) {
     if (!candidate.empty() && std::system((candidate + " -c 'import torch' >/dev/null 2>&1").c_str()) == 0) {
       return candidate;
     }
@@ -42,7 +43,8 @@ std::string python() {
 /// Empty when the release can be run; else why not.
 std::string missing(const std::string& release) {
   if (!fs::exists(cache() / release)) {
-    return "sglang " + release + " is not in " + cache().string() + "; adapters/fetch_release.sh " + release + " brings it";
+    return "sglang " + release + " is not in " + cache().string() + "; adapters/fetch_release.sh " + release +
+           " brings it";
   }
   return python().empty() ? "no python3 with PyTorch; Debian's package is python3-torch" : "";
 }
@@ -140,15 +142,16 @@ TEST(NewestRelease, HoldsOnEveryLayoutOnceTheFindingsAreFixed) {
   if (const std::string why = missing(release); !why.empty()) {
     GTEST_SKIP() << "skipped: " << why;
   }
-  const ExternalImpl impl = started(
-      adapter(release, "--patch '" POOLPROOF_SOURCE_DIR "/adapters/patches/sglang_fixes.py'"), std::chrono::seconds(60));
+  const ExternalImpl impl =
+      started(adapter(release, "--patch '" POOLPROOF_SOURCE_DIR "/adapters/patches/sglang_fixes.py'"),
+              std::chrono::seconds(60));
   CampaignOptions options;
   options.impls = {&impl.info};
   options.traces = 170;
   const CampaignReport report = run_campaign(options);
   const ImplOutcome& outcome = report.outcomes.at(0);
-  EXPECT_FALSE(outcome.finding.has_value())
-      << outcome.finding->shrunk.verdict.what << "\n" << print_trace(outcome.finding->shrunk.trace);
+  EXPECT_FALSE(outcome.finding.has_value()) << outcome.finding->shrunk.verdict.what << "\n"
+                                            << print_trace(outcome.finding->shrunk.trace);
   EXPECT_EQ(outcome.could_not_run, "");
   EXPECT_GE(outcome.ops, 20'000U);
 }

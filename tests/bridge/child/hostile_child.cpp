@@ -133,6 +133,16 @@ std::string without(std::string hello, const std::string& offer) {
   return hello;
 }
 
+/// An error that spoils the process: all that comes after it fails too.
+int serve_spoilt() {
+  const std::string error = R"("error":{"type":"DeviceError","text":"sticky","where":"kernel.cu:1"})";
+  say("{\"answers\":[{" + error + "}]}\n");
+  for (std::string line; std::getline(std::cin, line);) {
+    say(line.starts_with("{\"reset\"") ? "{" + error + "}\n" : "{\"answers\":[{" + error + "}]}\n");
+  }
+  return 0;
+}
+
 int serve(const Plan& plan) {
   const ImplInfo info = served(plan.renamed);
   Server server(info);
@@ -143,6 +153,9 @@ int serve(const Plan& plan) {
     const int before = std::exchange(seen, reset ? 0 : seen + calls_in(line, plan.at));
     const bool reached =
         (plan.at == "hello" && hello) || (plan.at == "reset" && reset) || (before < plan.nth && seen >= plan.nth);
+    if (reached && due(plan) && plan.what == "spoil") {
+      return serve_spoilt();
+    }
     if (reached && due(plan)) {
       misbehave(plan.what);
       continue;
