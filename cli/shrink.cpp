@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -103,8 +104,10 @@ int shrink_file(const ShrinkCommand& command) {
     Console::complain(reason->message);
     return reason->status;
   }
+  Trace failing = *trace;
+  failing.ops.resize(std::min<std::size_t>(failing.ops.size(), run.verdict->op));
   const std::optional<ShrinkResult> result =
-      shrink(*trace, impl, run.verdict->cause, {command.max_evaluations, interrupted});
+      shrink(failing, impl, run.verdict->cause, {command.max_evaluations, interrupted});
   if (!result) {
     Console::complain(
         fmt::format("{} failed with {} and did not fail again, so it cannot be shrunk: {} is not "

@@ -142,7 +142,9 @@ TraceRun ImplRun::run_one(std::uint64_t index) {
     forbid_all_but(generator, impl_.offers(geometry));
   }
   generator.restrict_to(impl_.takes);
-  OpFeed feed(machine_, **allocator, options_.census_every, false, source_of(generator));
+  RunOptions run_options;
+  run_options.census_every = options_.census_every;
+  OpFeed feed(machine_, **allocator, run_options, source_of(generator));
   Course course(machine_, **allocator, options_.census_every);
   drive(course, feed, run);
   if (run.lost) {

@@ -20,15 +20,17 @@ bool needs_earlier_answers(const Op& op, const Geometry& g) {
 std::optional<Verdict> Course::step(const Op& op) {
   std::optional<Verdict> verdict = lockstep_.step(op);
   ++ops_;
-  if (!verdict && census_every_ != 0 && ops_ % census_every_ == 0) {
+  if (!verdict && census_every_ != 0 && ops_ >= census_from_ && ops_ % census_every_ == 0) {
     verdict = lockstep_.census();
   }
   return verdict;
 }
 
 Scout::Scout(const Geometry& geometry, Foresight& foresight, std::unique_ptr<Allocator> twin,
-             std::uint32_t census_every)
-    : foresight_(foresight), machine_(geometry), course_(machine_, foresight.rehearse(std::move(twin)), census_every) {}
+             std::uint32_t census_every, std::uint64_t census_from)
+    : foresight_(foresight),
+      machine_(geometry),
+      course_(machine_, foresight.rehearse(std::move(twin)), census_every, census_from) {}
 
 std::optional<Op> Scout::next(const OpSource& source) {
   if (planned_.empty()) {
@@ -68,14 +70,15 @@ bool Scout::step(Op op) {
   return !ends;
 }
 
-OpFeed::OpFeed(Machine& machine, Allocator& allocator, std::uint32_t census_every, bool call_by_call, OpSource source)
+OpFeed::OpFeed(Machine& machine, Allocator& allocator, const RunOptions& options, OpSource source)
     : machine_(machine), source_(std::move(source)) {
   Foresight* foresight = allocator.foresight();
-  if (foresight == nullptr || call_by_call) {
+  if (foresight == nullptr || options.call_by_call) {
     return;
   }
   if (auto twin = make_host(machine.geometry())) {
-    scout_ = std::make_unique<Scout>(machine.geometry(), *foresight, std::move(twin).value(), census_every);
+    scout_ = std::make_unique<Scout>(machine.geometry(), *foresight, std::move(twin).value(), options.census_every,
+                                     options.census_from);
   }
 }
 

@@ -20,8 +20,9 @@ using OpSource = std::function<std::optional<Op>(Machine&)>;
 /// Lockstep with a census every so many ops.
 class Course {
  public:
-  Course(Machine& machine, Allocator& allocator, std::uint32_t census_every)
-      : lockstep_(machine, allocator), census_every_(census_every) {}
+  /// No census before `census_from` ops.
+  Course(Machine& machine, Allocator& allocator, std::uint32_t census_every, std::uint64_t census_from = 0)
+      : lockstep_(machine, allocator), census_every_(census_every), census_from_(census_from) {}
 
   std::optional<Verdict> start() { return lockstep_.start(); }
   std::optional<Verdict> step(const Op& op);
@@ -32,6 +33,7 @@ class Course {
  private:
   Lockstep lockstep_;
   std::uint32_t census_every_;
+  std::uint64_t census_from_;
   std::uint64_t ops_ = 0;
 };
 
@@ -39,7 +41,8 @@ class Course {
 class Scout {
  public:
   /// `twin` is a fresh host twin of the same geometry.
-  Scout(const Geometry& geometry, Foresight& foresight, std::unique_ptr<Allocator> twin, std::uint32_t census_every);
+  Scout(const Geometry& geometry, Foresight& foresight, std::unique_ptr<Allocator> twin, std::uint32_t census_every,
+        std::uint64_t census_from);
 
   /// The next op; when none is planned, plans as many as make an exchange worth its while, and sends their calls.
   std::optional<Op> next(const OpSource& source);
@@ -62,8 +65,8 @@ class Scout {
 /// The ops of a run, through a scout where there is foresight.
 class OpFeed {
  public:
-  /// `call_by_call`: without a scout, whatever the allocator can do.
-  OpFeed(Machine& machine, Allocator& allocator, std::uint32_t census_every, bool call_by_call, OpSource source);
+  /// Without a scout where `options.call_by_call` says so, whatever the allocator can do.
+  OpFeed(Machine& machine, Allocator& allocator, const RunOptions& options, OpSource source);
 
   /// Plans the first ops; call it before the run starts.
   void prepare();

@@ -1,5 +1,6 @@
 #include "props/lockstep.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "props/course.hpp"
@@ -245,8 +246,8 @@ RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& 
     return result;
   }
   Machine machine(trace.geometry);
-  OpFeed feed(machine, **built, options.census_every, options.call_by_call, source_of(trace, impl, options.repair));
-  Course course(machine, **built, options.census_every);
+  OpFeed feed(machine, **built, options, source_of(trace, impl, options.repair));
+  Course course(machine, **built, options.census_every, options.census_from);
   feed.prepare();
   result.verdict = course.start();
   while (!result.verdict) {
@@ -270,6 +271,17 @@ RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& 
   return result;
 }
 
-RunResult run_and_pin(const Trace& trace, const ImplInfo& impl) { return run_trace(trace, impl, {.census_every = 1}); }
+RunResult run_and_pin(const Trace& trace, const ImplInfo& impl) {
+  if (trace.ops.size() <= long_trace_ops) {
+    return run_trace(trace, impl, {.census_every = 1});
+  }
+  RunResult rare = run_trace(trace, impl, {.census_every = rare_census});
+  if (!rare.verdict || rare.ops == 0) {
+    return rare;
+  }
+  const std::uint64_t from = rare.ops - std::min<std::uint64_t>(rare.ops, 2 * rare_census);
+  RunResult pinned = run_trace(trace, impl, {.census_every = 1, .census_from = from});
+  return pinned.verdict ? pinned : rare;
+}
 
 }  // namespace poolproof

@@ -50,6 +50,7 @@ class Lockstep {
 /// How a trace is run.
 struct RunOptions {
   std::uint32_t census_every = 64;  ///< ops between censuses; 1 = after each op; 0 = at the end alone
+  std::uint64_t census_from = 0;    ///< no census before so many ops
   bool repair = false;              ///< mend or leave out ops that break the protocol instead of blaming the caller
   bool call_by_call = false;        ///< external implementations: an exchange a call, so that its op is known
 };
@@ -69,9 +70,14 @@ struct RunResult {
 /// exchange of many calls broke down, the trace is run again call by call.
 RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& options = {});
 
-/// As run_trace; when a periodic census finds something, runs again with a census after each op, so that the verdict
-/// names the op that broke the link. What every reporter shows.
+/// As run_trace, with the verdict at the op that broke the link: a census after each op. Of a long trace that is around
+/// the op at which something shows alone, found by a run with rare censuses before. What every reporter shows.
 RunResult run_and_pin(const Trace& trace, const ImplInfo& impl);
+
+/// Traces longer than this are not run with a census after each op from their first one on.
+inline constexpr std::size_t long_trace_ops = 2000;
+/// Rare censuses come every so many ops; a finding of one is pinned within them.
+inline constexpr std::uint32_t rare_census = 64;
 
 /// The op made protocol-correct with as little change as can be (ranges clipped or moved to the row's end, pieces left
 /// out), or nothing when no part of it can stand.

@@ -31,14 +31,11 @@ class Shrinker {
   std::optional<ShrinkResult> run(const Trace& trace) {
     best_ = trace;
     best_.lines.clear();
-    std::optional<Verdict> verdict = evaluate(best_);
-    if (!verdict) {
+    if (!cut_to_end() && !whole()) {
       return std::nullopt;
     }
-    verdict_ = std::move(*verdict);
     best_.ops.resize(std::min<std::size_t>(best_.ops.size(), verdict_.op));  // what comes after it does not matter
     drop_expectations();
-    take_suffix();
     bool smaller = true;
     while (smaller && !stopped()) {
       smaller = drop_chunks();
@@ -60,7 +57,11 @@ class Shrinker {
   /// Runs a candidate, mended where the protocol asks for it. On the same cause `trace` becomes what was really run.
   std::optional<Verdict> evaluate(Trace& trace) {
     ++evaluations_;
-    RunResult result = run_trace(trace, impl_, {.census_every = 1, .repair = true});
+    RunOptions options;
+    options.census_every = 1;
+    options.census_from = trace.ops.size() <= long_trace_ops ? 0 : trace.ops.size() - 2 * rare_census;
+    options.repair = true;
+    RunResult result = run_trace(trace, impl_, options);
     if (!result.verdict || result.verdict->cause != cause_) {
       return std::nullopt;
     }
@@ -97,15 +98,28 @@ class Shrinker {
     return keep(std::move(candidate));
   }
 
-  /// Of a long trace the end alone is often enough, once the rows are mended: the shortest such end, by doubling. Costs
-  /// little more than running it once, and a million ops need not be run again and again.
-  void take_suffix() {
+  /// Of a long trace the end alone is often enough, once the rows are mended: the shortest such end, by doubling. It
+  /// costs little, and a million ops need not be run again and again.
+  bool cut_to_end() {
     constexpr std::size_t shortest = 32;
     for (std::size_t length = shortest; length < best_.ops.size() / 2 && !stopped(); length *= 2) {
-      if (drop(0, best_.ops.size() - length)) {
-        return;
+      Trace candidate{best_.geometry, {best_.ops.end() - static_cast<std::ptrdiff_t>(length), best_.ops.end()}, {}};
+      if (std::optional<Verdict> verdict = evaluate(candidate)) {
+        best_ = std::move(candidate);
+        verdict_ = std::move(*verdict);
+        return true;
       }
     }
+    return false;
+  }
+
+  /// Does the trace fail as it stands?
+  bool whole() {
+    std::optional<Verdict> verdict = evaluate(best_);
+    if (verdict) {
+      verdict_ = std::move(*verdict);
+    }
+    return verdict.has_value();
   }
 
   /// Runs of ops, half the trace down to single ops.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <ostream>
 
 #include "tests/bridge/external.hpp"
 
@@ -20,6 +21,8 @@ struct Case {
   const char* signature;
   const char* says;
 };
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 class BrokenChild : public ::testing::TestWithParam<Case> {};
 
@@ -56,7 +59,7 @@ TEST_P(BrokenChild, ThatRecoversIsAnIncidentAndTheCampaignGoesOn) {
   const std::string mark = ::testing::TempDir() + "hostile-" + GetParam().name;
   std::filesystem::remove(mark);
   const ExternalImpl impl =
-      started(hostile(std::string("--at free:20 --do ") + GetParam().what + " --once '" + mark + "'"), short_limit);
+      started(hostile(std::string("--at free:8 --do ") + GetParam().what + " --once '" + mark + "'"), short_limit);
   CampaignOptions options;
   options.impls = {&impl.info};
   options.traces = 30;

@@ -1,6 +1,8 @@
 // SGLang's own allocators, of pinned releases: what docs/findings.md says of them is so, and with the fixes they hold.
 // The releases are fetched by adapters/fetch_release.sh; where one is not there, its tests are skipped and say so.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -154,6 +156,56 @@ TEST(NewestRelease, HoldsOnEveryLayoutOnceTheFindingsAreFixed) {
                                             << print_trace(outcome.finding->shrunk.trace);
   EXPECT_EQ(outcome.could_not_run, "");
   EXPECT_GE(outcome.ops, 20'000U);
+}
+
+/// The newest release under the recorder, with generated traffic: a log to import.
+class Recorded : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = missing(release_); !why.empty()) {
+      GTEST_SKIP() << "skipped: " << why;
+    }
+    folder_ = fs::path(::testing::TempDir()) / (std::string("recorded-") + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void record(int calls, const std::string& more = {}) const {
+    const std::string command = python() + " '" POOLPROOF_SOURCE_DIR "/tests/adapters/traffic.py' --sglang '" +
+                                (cache() / release_).string() + "' --calls " + std::to_string(calls) + " --record '" +
+                                file("log") + "' " + more + " >/dev/null";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+  }
+  [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  /// The exit status of the program.
+  [[nodiscard]] int program(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" POOLPROOF_BINARY "' " + arguments + " >out.txt 2>&1";
+    return WEXITSTATUS(std::system(command.c_str()));
+  }
+  [[nodiscard]] std::string said() const { return read(folder_ / "out.txt"); }
+
+  const std::string release_ = "0.5.23";
+  fs::path folder_;
+};
+
+TEST_F(Recorded, WithoutAFaultTheLogImportsAndReplaysClean) {
+  record(20'000);
+  EXPECT_EQ(program("import log-* -o t.trace"), 0) << said();
+  EXPECT_EQ(program("replay t.trace --impl host"), 0) << said();
+}
+
+TEST_F(Recorded, APlantedFaultIsFoundInTheLogAndShrunkToAFewOps) {
+  const std::string plant = "--patch '" POOLPROOF_SOURCE_DIR "/tests/adapters/plants/forgets_last_page.py'";
+  record(5'000, plant);
+  EXPECT_EQ(program("import log-* -o t.trace"), 1) << said();
+  EXPECT_NE(said().find("the allocator broke an invariant"), std::string::npos) << said();
+  std::string impl = adapter(release_, plant);
+  for (std::size_t at = impl.find('"'); at != std::string::npos; at = impl.find('"', at + 2)) {
+    impl.insert(at, "\\");
+  }
+  EXPECT_EQ(program("shrink t.trace -o small.trace --impl \"" + impl + "\""), 0) << said();
+  EXPECT_LE(parsed(read(folder_ / "small.trace")).ops.size(), 12U);
 }
 
 }  // namespace

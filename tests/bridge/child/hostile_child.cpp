@@ -153,10 +153,10 @@ int serve(const Plan& plan) {
     const int before = std::exchange(seen, reset ? 0 : seen + calls_in(line, plan.at));
     const bool reached =
         (plan.at == "hello" && hello) || (plan.at == "reset" && reset) || (before < plan.nth && seen >= plan.nth);
-    if (reached && due(plan) && plan.what == "spoil") {
-      return serve_spoilt();
-    }
     if (reached && due(plan)) {
+      if (plan.what == "spoil") {
+        return serve_spoilt();
+      }
       misbehave(plan.what);
       continue;
     }
