@@ -3,11 +3,9 @@
 
     poolproof check --impl exec:'python3 adapters/template.py [--plant keeps-refused|double-free|assert]'
 
-A planted fault is there to be caught: pages that a refused batch took are lost; a page named twice is returned twice;
-an assertion that a correct caller reaches.
+A planted fault is there to be caught: a refused batch loses a page, a page named twice is returned twice, an assertion.
 """
-import json
-import sys
+import json, sys
 
 PLANT = sys.argv[2] if sys.argv[1:2] == ["--plant"] else ""
 
@@ -72,14 +70,13 @@ def perform(pool, call, locs):
         pages = lambda numbers: [[number, 1] for number in numbers]
         return {"census": {"full": {"free": pages(pool.free_pages), "deferred": pages(pool.group or [])}}}, []
     lent = pool.extend(*lending) if lending else []
-    return ({"refused": True} if lent is None else {"locs": [[loc, 1] for loc in lent]}), lent or []
+    return {"refused": True} if lent is None else {"locs": [[loc, 1] for loc in lent]}, lent or []
 
 
 def run(pool, calls):
     answers, lent = [], []  # of each call of this line
-    spell_out = lambda runs: [
-        loc for *of, first, count in runs
-        for loc in (lent[of[0]][first : first + count] if of else range(first, first + count))]
+    slice_of = lambda first, count, of=None: range(first, first + count) if of is None else lent[of][first : first + count]
+    spell_out = lambda runs: [loc for *of, first, count in runs for loc in slice_of(first, count, *of)]
     try:
         for call in calls:
             answer, locs = perform(pool, call, spell_out)
@@ -90,13 +87,12 @@ def run(pool, calls):
     return answers
 
 
-CALLS = ["alloc", "alloc_extend", "alloc_decode", "free", "free_segments", "free_duplicates", "free_group",
-         "clear", "census"]
+CALLS = ["alloc", "alloc_extend", "alloc_decode", "free", "free_segments", "free_duplicates", "free_group", "clear", "census"]
 for line in sys.stdin:
     request, answer = json.loads(line), {"ok": True}
     if "hello" in request:
-        answer = {"poolproof": 1, "name": "template", "pools": [
-            {"layout": "token", "page": [1, 1], "calls": CALLS}, {"layout": "paged", "calls": CALLS}]}
+        kinds = [{"layout": "token", "page": [1, 1], "calls": CALLS}, {"layout": "paged", "calls": CALLS}]
+        answer = {"poolproof": 1, "name": "template", "pools": kinds}
     elif "reset" in request:
         the_pool = Pool(request["reset"])
     else:
