@@ -64,13 +64,16 @@ OutputFile::~OutputFile() {
 Complaint OutputFile::cannot_write() const { return cannot("write", path_, std::strerror(errno)); }
 
 std::optional<Complaint> OutputFile::write(std::string_view part) {
+  if (part.empty()) {
+    return std::nullopt;  // it may have no address at all
+  }
   std::FILE* file = path_ == "-" ? stdout : file_;
   return std::fwrite(part.data(), 1, part.size(), file) == part.size() ? std::nullopt : std::optional(cannot_write());
 }
 
 std::optional<Complaint> OutputFile::commit(std::string_view content) {
   std::FILE* file = path_ == "-" ? stdout : file_;
-  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  const bool written = content.empty() || std::fwrite(content.data(), 1, content.size(), file) == content.size();
   if (!written || std::fflush(file) != 0) {
     return errno == EPIPE ? std::nullopt : std::optional(cannot_write());
   }

@@ -358,7 +358,7 @@ void Lifter::read_answer(const LogCall& call) {
     due += static_cast<std::size_t>(target.end - target.begin);
   }
   std::int64_t recorded = 0;
-  for (const LocRun& run : call.locs) {
+  for (const LoggedRun& run : call.locs) {
     recorded += run.count;
     for (std::int64_t i = 0; i < run.count && answer_.size() < due; ++i) {
       answer_.push_back(run.first + i);

@@ -10,9 +10,9 @@
 namespace poolproof {
 namespace {
 
-std::int64_t count_of(const LocRuns& runs) {
+std::int64_t count_of(const LoggedRuns& runs) {
   std::int64_t count = 0;
-  for (const LocRun& run : runs) {
+  for (const LoggedRun& run : runs) {
     count += run.count;
   }
   return count;
@@ -21,11 +21,11 @@ std::int64_t count_of(const LocRuns& runs) {
 }  // namespace
 
 /// All locs, if they are not far more than the pool has.
-bool Lifter::flatten(const LocRuns& runs, Locs& out) const {
+bool Lifter::flatten(const LoggedRuns& runs, Locs& out) const {
   if (count_of(runs) > 4 * ((pages_.page_count() + 1) << shift_)) {
     return false;
   }
-  for (const LocRun& run : runs) {
+  for (const LoggedRun& run : runs) {
     for (std::int64_t i = 0; i < run.count; ++i) {
       out.push_back(run.first + i);
     }
@@ -51,7 +51,7 @@ bool Lifter::join_mapping(const LogCall& call) {
 }
 
 /// Peers that a clear alone would lose: it is the first half of a load-back.
-bool Lifter::all_peers_live(const LocRuns& runs) const {
+bool Lifter::all_peers_live(const LoggedRuns& runs) const {
   Locs locs;
   if (!flatten(runs, locs)) {
     return false;
@@ -84,7 +84,7 @@ void Lifter::flush_mapping() {
 }
 
 /// A ring has no SWA pages that could go astray.
-void Lifter::mark_swa_unknown(const LocRuns& runs) {
+void Lifter::mark_swa_unknown(const LoggedRuns& runs) {
   if (!geo_.paired()) {
     return;
   }

@@ -35,10 +35,10 @@ void join_pieces(std::vector<Piece>& pieces) {
 // ---- which slots of which pages
 
 /// Appends the runs to `parts_`, page by page. Of what lies outside of the pool the first page is enough.
-void Lifter::gather(const LocRuns& runs) {
+void Lifter::gather(const LoggedRuns& runs) {
   const Loc pool_end = (pages_.page_count() + 1) << shift_;
   const std::size_t many = 4 * static_cast<std::size_t>(pages_.page_count()) + 4096;
-  for (const LocRun& run : runs) {
+  for (const LoggedRun& run : runs) {
     const Loc end = run.first + run.count;
     for (Loc loc = run.first; loc < end;) {
       const Loc part_end = std::min((page_of(loc) + 1) << shift_, end);
@@ -293,7 +293,7 @@ bool Lifter::segments_in_order(const LogCall& call) const {
       continue;
     }
     Tokens tokens = 0;
-    for (const LocRun& run : segment.locs) {
+    for (const LoggedRun& run : segment.locs) {
       tokens += run.count;
     }
     const Pos page = segment.start_pos >> shift_;
@@ -311,7 +311,7 @@ void Lifter::blame_segments(const LogCall& call, Release& release) {
   bool one_row = true;
   for (const LogSegment& segment : call.segments) {
     for (std::size_t i = 0; i < segment.locs.size(); ++i) {
-      const LocRun& run = segment.locs[i];
+      const LoggedRun& run = segment.locs[i];
       const std::int64_t number = page_of(run.first);
       const std::int64_t last = page_of(run.first + run.count - 1);
       const bool lent = pages_.exists(number) && pages_.exists(last) &&

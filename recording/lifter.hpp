@@ -137,7 +137,7 @@ class Lifter {
   // lift_release.cpp
   void lift_free(const LogCall& call);
   void lift_segments(const LogCall& call);
-  void gather(const LocRuns& runs);
+  void gather(const LoggedRuns& runs);
   void sort_parts();
   void classify(Release& release);
   void classify_page(Release& release, std::size_t first, std::size_t last);
@@ -175,9 +175,9 @@ class Lifter {
   [[nodiscard]] bool remap_sayable() const;
   bool cut_target(Loc last);
   bool cut_targets();
-  [[nodiscard]] bool all_peers_live(const LocRuns& runs) const;
-  void mark_swa_unknown(const LocRuns& runs);
-  bool flatten(const LocRuns& runs, Locs& out) const;
+  [[nodiscard]] bool all_peers_live(const LoggedRuns& runs) const;
+  void mark_swa_unknown(const LoggedRuns& runs);
+  bool flatten(const LoggedRuns& runs, Locs& out) const;
 
   [[nodiscard]] std::int64_t page_of(Loc loc) const { return loc >> shift_; }
   [[nodiscard]] Loc offset_of(Loc loc) const { return loc & (geo_.page - 1); }

@@ -122,7 +122,7 @@ class Fields {
       out.push_back(number.get<std::int64_t>());
     }
   }
-  void runs(const char* key, LocRuns& out) {
+  void runs(const char* key, LoggedRuns& out) {
     const Json* value = find(key);
     const std::string expected = "an array of runs [first, count], count from 1 on";
     if (value == nullptr || !value->is_array()) {
@@ -253,8 +253,8 @@ std::optional<LineFault> check_lengths(const LogCall& call) {
   return std::nullopt;
 }
 
-void expand(const LocRuns& runs, std::size_t most, Locs& out) {
-  for (const LocRun& run : runs) {
+void expand(const LoggedRuns& runs, std::size_t most, Locs& out) {
+  for (const LoggedRun& run : runs) {
     for (std::int64_t i = 0; i < run.count && out.size() < most; ++i) {
       out.push_back(run.first + i);
     }
@@ -278,7 +278,7 @@ std::optional<LineFault> read_batch(Fields& fields, LogCall& call) {
   } else {
     fields.integers("prefix_lens", 0, max_position, call.prefix_lens);
   }
-  LocRuns last_locs;
+  LoggedRuns last_locs;
   fields.runs("last_locs", last_locs);
   expand(last_locs, call.seq_lens.size() + 1, call.last_locs);
   if (call.kind == LogCallKind::tail) {

@@ -13,14 +13,14 @@
 namespace poolproof {
 
 /// `count` consecutive locs.
-struct LocRun {
+struct LoggedRun {
   Loc first = 0;
   std::int64_t count = 0;
 };
-using LocRuns = std::vector<LocRun>;
+using LoggedRuns = std::vector<LoggedRun>;
 
 struct LogSegment {
-  LocRuns locs;
+  LoggedRuns locs;
   Pos start_pos = 0;
 };
 
@@ -70,8 +70,8 @@ struct LogCall {
   Tokens tokens = 0;             ///< alloc
   Tokens tail_len = 0;           ///< tail
   Pos tail_end = 0;              ///< tail
-  LocRuns locs;                  ///< lending: the answer; free, mapping: the argument
-  LocRuns swa_locs;              ///< set_mapping
+  LoggedRuns locs;               ///< lending: the answer; free, mapping: the argument
+  LoggedRuns swa_locs;           ///< set_mapping
   std::vector<LogSegment> segments;
   Tokens full_size = 0;  ///< resize
   Tokens swa_size = 0;   ///< resize

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Holds the one-way flow of docs/architecture.md: fails when a file of a room includes a room that it may not use, names
-# an include that is not "room/file", or lets a header ask its users for fmt.
+# an include that is not "room/file", or lets a header ask its users for fmt; and when two headers define one type's name.
 # Usage: includes.sh SOURCE_TREE
 set -euo pipefail
 cd "$1"
@@ -46,6 +46,17 @@ for room in "${!may_include[@]}"; do
     done < <(grep -nE '^[[:space:]]*#[[:space:]]*include' "$file" || true)
   done < <(find "$room" -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)
 done
+
+# Two headers that define a type of the same name make one program with two types: no compiler says so, and the linker
+# takes either one's functions for both.
+declare -A defined_in
+while IFS=: read -r file line text; do
+  [[ $text =~ ^(struct|class)[[:space:]]+([A-Za-z0-9_]+)(\ final)?(\ :\ [^\;]*)?\ \{ ]] || continue
+  name=${BASH_REMATCH[2]}
+  [[ -z ${defined_in[$name]:-} ]] ||
+    fault "$file:$line: defines $name, and so does ${defined_in[$name]}; rename one"
+  defined_in[$name]=$file:$line
+done < <(find "${!may_include[@]}" -name '*.hpp' -exec grep -nHE '^(struct|class) ' {} + 2>/dev/null | sort || true)
 
 if ((files == 0)); then
   fault "$PWD: no source file of any room here"

@@ -48,6 +48,13 @@ expect_fault props/a.cpp '#include "cli/main.hpp"'
 expect_fault props/a.cpp '#include "tests/naive/model.hpp"'
 expect_fault kernels/a.cu '#include "model/units.hpp"'
 
+tree model/a.hpp 'struct Run { int first; };'
+mkdir -p "$scratch/cli" && printf '#pragma once\nstruct Run final { long count; };\n' >"$scratch/cli/b.hpp"
+if said=$(bash "$check" "$scratch" 2>&1) || [[ $said != *"defines Run, and so does"* ]]; then
+  echo "not caught: two types of one name: $said" >&2
+  exit 1
+fi
+
 rm -rf "$scratch" && mkdir -p "$scratch"
 if bash "$check" "$scratch" 2>/dev/null; then
   echo "not caught: a tree without sources" >&2
