@@ -144,15 +144,15 @@ TEST(Wire, WhatIsWrongIsNamedWithItsPlace) {
 std::string mangled(std::string line, Choices& choices) {
   static const std::vector<std::string> values{"null", "-1",   "[]",  "{}", "1e400", "9223372036854775807",
                                                "\"",   "[[[[", "true"};
-  const std::uint64_t times = choices.between(1, 4);
-  for (std::uint64_t i = 0; i < times && !line.empty(); ++i) {
+  const std::int64_t times = choices.between(1, 4);
+  for (std::int64_t i = 0; i < times && !line.empty(); ++i) {
     const std::size_t at = choices.draw(line.size());
     switch (choices.draw(5)) {
       case 0:
         line[at] = static_cast<char>(choices.draw(256));
         break;
       case 1:
-        line.erase(at, choices.between(1, 8));
+        line.erase(at, static_cast<std::size_t>(choices.between(1, 8)));
         break;
       case 2:
         line.insert(at, line.substr(at, static_cast<std::size_t>(choices.between(1, 20))));
