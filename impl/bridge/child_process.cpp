@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t stderr_kept_bytes = 4096;
 constexpr std::size_t read_bytes = 65536;
 /// How long a child that closed its pipes may take to end by itself, so that its exit status can be told.
-constexpr int grace_ms = 500;
+constexpr int grace_ms = 250;
 
 struct Pipe {
   int read = -1;
