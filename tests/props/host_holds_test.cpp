@@ -11,7 +11,7 @@
 namespace poolproof {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(POOLPROOF_SANITIZED)
 constexpr std::uint64_t traces = 2'000;
 constexpr bool whole = false;
 #else

@@ -18,7 +18,7 @@ std::atomic<std::uint64_t> allocations{0};
 }  // namespace
 
 // The global allocation functions count; the sanitizers bring their own.
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(POOLPROOF_SANITIZED)
 void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(size == 0 ? 1 : size)) {
@@ -70,7 +70,7 @@ const std::vector<Geometry>& pools() {
 }
 
 TEST(HotPath, AllocatesNothingOnceWarm) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(POOLPROOF_SANITIZED)
   GTEST_SKIP() << "skipped: the sanitizer has its own allocation functions";
 #endif
   for (const Geometry& geometry : pools()) {
@@ -99,7 +99,7 @@ TEST(HotPath, AllocatesNothingOnceWarm) {
 }
 
 TEST(HotPath, AProductionPoolTakesLessThan40BytesAToken) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(POOLPROOF_SANITIZED)
   GTEST_SKIP() << "skipped: the sanitizer keeps memory of its own";
 #endif
   constexpr Tokens tokens = 44'482'560;
