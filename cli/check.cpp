@@ -29,7 +29,7 @@ struct CheckOptions {
   std::uint32_t census_every = 64;
   std::string shard;
   std::string progress = "auto";
-  double time_limit_s = 10;
+  double time_limit_s = default_time_limit_s;
   CheckReportOptions report;
   OutputOptions output;
 };

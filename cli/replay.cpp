@@ -22,7 +22,7 @@ struct ReplayOptions {
   std::string trace;
   std::vector<std::string> impls{"host"};
   std::uint32_t census_every = 1;
-  double time_limit_s = 10;
+  double time_limit_s = default_time_limit_s;
   OutputOptions output;
 };
 

@@ -27,7 +27,7 @@ struct ShrinkCommand {
   std::string trace;
   std::string impl;
   std::string out;
-  double time_limit_s = 10;
+  double time_limit_s = default_time_limit_s;
   std::uint64_t max_evaluations = ShrinkOptions().max_evaluations;
 };
 

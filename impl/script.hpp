@@ -47,6 +47,16 @@ enum class Method : std::uint8_t {
 };
 inline constexpr std::size_t method_count = 27;
 
+/// The set-shaped and the row-segment free of a side.
+constexpr Method free_method(Side side) {
+  return static_cast<Method>(static_cast<unsigned>(Method::free) + static_cast<unsigned>(side));
+}
+constexpr Method free_segments_method(Side side) {
+  return static_cast<Method>(static_cast<unsigned>(Method::free_segments) + static_cast<unsigned>(side));
+}
+static_assert(free_method(Side::full) == Method::free_full);
+static_assert(free_segments_method(Side::swa) == Method::free_swa_segments);
+
 /// Consecutive locs: first .. first+count-1 (`of` is literal), or number first .. first+count-1 of what call `of` of
 /// the script answers, or with a `shift`, a+shift .. a+shift+count-1 where a is number `first` of that answer.
 struct LocRun {

@@ -136,11 +136,10 @@ TraceRun ImplRun::run_one(std::uint64_t index) {
   }
   const Geometry& geometry = run.trace.geometry;
   machine_.reset(geometry);
-  outcome_.coverage.new_trace(geometry, impl_.offers ? impl_.offers(geometry) : OpWords().set());
+  const OpWords offered = impl_.offers ? impl_.offers(geometry) : OpWords().set();
+  outcome_.coverage.new_trace(geometry, offered);
   Generator generator(geometry, choices);
-  if (impl_.offers) {
-    forbid_all_but(generator, impl_.offers(geometry));
-  }
+  forbid_all_but(generator, offered);
   generator.restrict_to(impl_.takes);
   RunOptions run_options;
   run_options.census_every = options_.census_every;

@@ -227,7 +227,6 @@ OpSource source_of(const Trace& trace, const ImplInfo& impl, bool repair) {
 
 /// A breakdown that did not come back says nothing about the allocator.
 RunResult passing(RunResult again, const Verdict& first) {
-  again.passing_breakdown = first.what;
   Verdict verdict;
   verdict.cause = ImplementationFailure{};
   verdict.op = first.op;

@@ -61,9 +61,6 @@ struct RunResult {
   std::vector<Op> executed;  ///< with repair: the ops as run, up to and with the failing one
   std::uint64_t ops = 0;     ///< ops run
   std::string build_error;   ///< the implementation could not be built for this geometry; nothing was run
-  /// It broke down in an exchange of many calls, and did not when the trace was run again call by call: what it said.
-  /// The verdict is an ImplementationFailure then.
-  std::string passing_breakdown;
 };
 
 /// Builds the implementation afresh and runs the trace on it. A breakdown is an op's fault when it comes back: where an

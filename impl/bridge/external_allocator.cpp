@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "impl/bridge/wire.hpp"
@@ -23,15 +22,13 @@ Call loc_call(Method method, std::span<const Loc> locs) {
   return call;
 }
 
-struct FreeForm {
-  Method method;
-  Offer offer;
-};
-constexpr std::array<FreeForm, 3> frees = {
-    {{Method::free, Offer::free}, {Method::free_swa, Offer::free_swa}, {Method::free_full, Offer::free_full}}};
-constexpr std::array<FreeForm, 3> segment_frees = {{{Method::free_segments, Offer::free_segments},
-                                                    {Method::free_swa_segments, Offer::free_swa_segments},
-                                                    {Method::free_full_segments, Offer::free_full_segments}}};
+/// The offer behind a free; both are numbered by side.
+Offer free_offer(Side side) {
+  return static_cast<Offer>(static_cast<unsigned>(Offer::free) + static_cast<unsigned>(side));
+}
+Offer free_segments_offer(Side side) {
+  return static_cast<Offer>(static_cast<unsigned>(Offer::free_segments) + static_cast<unsigned>(side));
+}
 
 /// References replaced by what was answered; those into nothing are left out, which shows as another call.
 LocRuns resolved(const LocRuns& runs, std::span<const Reply> replies) {
@@ -206,17 +203,15 @@ Answer ExternalAllocator::alloc_extend_swa_tail(Pos prefix_len, Pos seq_len, Loc
 // ---- giving back
 
 Answer ExternalAllocator::free(Side side, std::span<const Loc> locs) {
-  const FreeForm form = frees.at(static_cast<std::size_t>(side));
-  return ask_offered(form.offer, loc_call(form.method, locs));
+  return ask_offered(free_offer(side), loc_call(free_method(side), locs));
 }
 
 Answer ExternalAllocator::free_segments(Side side, std::span<const Segment> segments) {
-  const FreeForm form = segment_frees.at(static_cast<std::size_t>(side));
-  Call call = call_of(form.method);
+  Call call = call_of(free_segments_method(side));
   for (const Segment& segment : segments) {
     call.segments.push_back({literal_runs(segment.locs), segment.start_pos});
   }
-  return ask_offered(form.offer, std::move(call));
+  return ask_offered(free_segments_offer(side), std::move(call));
 }
 
 Answer ExternalAllocator::free_group_begin() {

@@ -1,18 +1,9 @@
 #include "impl/bridge/rehearsal.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace poolproof {
-namespace {
-
-constexpr std::array<Method, 3> frees = {Method::free, Method::free_swa, Method::free_full};
-constexpr std::array<Method, 3> segment_frees = {Method::free_segments, Method::free_swa_segments,
-                                                 Method::free_full_segments};
-
-}  // namespace
-
 Rehearsal::Rehearsal(const Geometry& geometry, const Offers& offers, std::unique_ptr<Allocator> stand_in)
     : geo_(geometry), offers_(offers), stand_in_(std::move(stand_in)) {}
 
@@ -188,7 +179,7 @@ Answer Rehearsal::alloc_extend_swa_tail(Pos prefix_len, Pos seq_len, Loc last_lo
 
 Answer Rehearsal::free(Side side, std::span<const Loc> locs) {
   LocRuns runs = full_runs(locs);
-  note(frees.at(static_cast<std::size_t>(side))).locs = std::move(runs);
+  note(free_method(side)).locs = std::move(runs);
   return stand_in_->free(side, locs);
 }
 
@@ -197,7 +188,7 @@ Answer Rehearsal::free_segments(Side side, std::span<const Segment> segments) {
   for (const Segment& segment : segments) {
     noted.push_back({full_runs(segment.locs), segment.start_pos});
   }
-  note(segment_frees.at(static_cast<std::size_t>(side))).segments = std::move(noted);
+  note(free_segments_method(side)).segments = std::move(noted);
   return stand_in_->free_segments(side, segments);
 }
 

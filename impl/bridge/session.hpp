@@ -33,7 +33,6 @@ class ExternalSession {
 
   /// Every line is answered within this.
   void set_limit(std::chrono::milliseconds limit) { limit_ = limit; }
-  [[nodiscard]] std::chrono::milliseconds limit() const { return limit_; }
   /// How often a child was started.
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
 

@@ -1,6 +1,7 @@
-// A child that serves the host twin until it is told to go wrong: `hostile_child --at METHOD[:NTH] --do WHAT [--once
-// FILE]` breaks at the NTH call of METHOD after a reset, or at "hello" or "reset". With --once it does so while FILE is
-// not there yet, and makes it. `--renamed` numbers pages backwards; `--without OFFER` leaves one out of the hello.
+// A child that serves the host twin until it is told to go wrong: `hostile_child --at METHOD[:NTH] --do WHAT
+// [--once FILE]` breaks at the NTH call of METHOD after a reset, or at "hello", "reset" or each "exchange" of several
+// ops. With --once it does so while FILE is not there yet, and makes it. `--renamed` numbers pages backwards;
+// `--without OFFER` leaves one out of the hello.
 #include <unistd.h>
 
 #include <cstdio>
@@ -151,8 +152,9 @@ int serve(const Plan& plan) {
     const bool hello = line.find("\"hello\"") != std::string::npos;
     const bool reset = line.starts_with("{\"reset\"");
     const int before = std::exchange(seen, reset ? 0 : seen + calls_in(line, plan.at));
-    const bool reached =
-        (plan.at == "hello" && hello) || (plan.at == "reset" && reset) || (before < plan.nth && seen >= plan.nth);
+    const bool reached = (plan.at == "hello" && hello) || (plan.at == "reset" && reset) ||
+                         (plan.at == "exchange" && calls_in(line, "gauges") > 1) ||
+                         (before < plan.nth && seen >= plan.nth);
     if (reached && due(plan)) {
       if (plan.what == "spoil") {
         return serve_spoilt();
