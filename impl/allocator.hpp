@@ -11,6 +11,7 @@
 #include <string>
 
 #include "model/breakdown.hpp"
+#include "model/disagreement.hpp"
 #include "model/geometry.hpp"
 #include "model/observation.hpp"
 #include "model/units.hpp"
@@ -102,6 +103,11 @@ class Allocator {
   [[nodiscard]] virtual std::string failure() const { return {}; }
   /// After an answer `failed`: the breakdown that it was, or nothing: then it says nothing about the allocator.
   [[nodiscard]] virtual std::optional<Breakdown> breakdown() const { return std::nullopt; }
+  /// After an answer `failed`: true when this process cannot be used again and must be started afresh, as after an
+  /// error that spoils a device's context.
+  [[nodiscard]] virtual bool beyond_repair() const { return false; }
+  /// After an answer `failed` of replicas (impl/ranks.hpp): what one of them answered otherwise than the others.
+  [[nodiscard]] virtual std::optional<Disagreement> disagreement() const { return std::nullopt; }
 
   /// Not null: it answers many calls in one exchange when it is told ahead what will be called.
   [[nodiscard]] virtual Foresight* foresight() { return nullptr; }

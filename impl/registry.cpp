@@ -59,6 +59,7 @@ std::span<const ImplInfo> builtin_impls() {
       mapping_spills_over(),
       merge_without_sort(),
       no_merge_when_short(),
+      order_of_arrival(),
       resize_keeps_size(),
       restore_forgets_mapping(),
       restore_forgets_staged(),

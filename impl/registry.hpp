@@ -1,6 +1,7 @@
 // The registry of names: every implementation that `--impl` knows, and how to build it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -35,6 +36,12 @@ struct ImplInfo {
   /// Where answers have a time limit: true cuts it down while a trace that hangs is shrunk, false restores it.
   std::function<void(bool)> hurry = {};
   std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&)> make;
+  /// Builds the replica of one rank, from 0 on; empty: each is built by `make` (impl/ranks.hpp).
+  std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&, std::uint32_t)> make_rank = {};
+  /// Mutants: how many replicas it takes for the fault to show.
+  std::uint32_t ranks = 1;
+  /// Runs in a process of its own where that is left to us: an error may spoil the whole process.
+  bool isolated = false;
 };
 
 /// All built-in implementations: host, the mutants by name, the canary.

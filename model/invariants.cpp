@@ -35,6 +35,7 @@ const std::array<InvariantInfo, invariant_count>& invariants() {
       {Invariant::kv_intact, "KV_INTACT", "a live position reads back the stamp that its owner wrote", false},
       {Invariant::kv_fresh, "KV_FRESH", "no read returns another owner's stamp, or one from before a recycle", false},
       {Invariant::round_trip, "ROUND_TRIP", "restore brings back the state that backup saw", false},
+      {Invariant::ranks_agree, "RANKS_AGREE", "replicas fed the same ops answer the same locs", false},
   }};
   return table;
 }

@@ -33,8 +33,9 @@ enum class Invariant : std::uint8_t {
   kv_intact,
   kv_fresh,
   round_trip,
+  ranks_agree,
 };
-inline constexpr std::size_t invariant_count = 23;
+inline constexpr std::size_t invariant_count = 24;
 
 /// What callers must do. A trace that breaks one is the caller's fault.
 enum class Rule : std::uint8_t { c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 };

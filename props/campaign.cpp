@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "impl/ranks.hpp"
 #include "props/choices.hpp"
 #include "props/course.hpp"
 
@@ -50,8 +51,9 @@ void forbid_all_but(Generator& generator, const OpWords& offered) {
 class ImplRun {
  public:
   ImplRun(const CampaignOptions& options, const ImplInfo& impl, Machine& machine)
-      : options_(options), impl_(impl), machine_(machine) {
-    outcome_.impl = impl.name;
+      : options_(options), impl_(with_ranks(impl, options.ranks)), machine_(machine) {
+    outcome_.impl = impl_.name;
+    outcome_.ranks = impl_.ranks;
   }
 
   /// True when `stop` ended it.
@@ -76,7 +78,7 @@ class ImplRun {
   void report_progress() const;
 
   const CampaignOptions& options_;
-  const ImplInfo& impl_;
+  const ImplInfo impl_;  ///< with its replicas
   Machine& machine_;
   ImplOutcome outcome_;
   std::optional<Verdict> first_verdict_;
@@ -241,6 +243,7 @@ void ImplRun::note_incident(const std::string& what) {
 void ImplRun::find(std::uint64_t index, TraceRun run) {
   Finding finding;
   finding.impl = impl_.name;
+  finding.ranks = impl_.ranks;
   finding.trace_index = index;
   RunResult again = run_and_pin(run.trace, impl_);
   finding.reproduced = again.verdict && again.verdict->allocator_fault();

@@ -32,6 +32,7 @@ struct CampaignOptions {
   std::uint32_t ops = 120;                ///< ops a trace
   std::uint64_t seed = 1;
   std::uint32_t census_every = 64;
+  std::uint32_t ranks = 1;        ///< replicas of each implementation at least (impl/ranks.hpp)
   std::uint32_t shard_index = 0;  ///< runs trace indices i with i % shard_count == shard_index
   std::uint32_t shard_count = 1;
   const ImplInfo* canary = nullptr;  ///< null: the built-in one
@@ -45,6 +46,7 @@ struct CampaignOptions {
 /// One violation, shrunk.
 struct Finding {
   std::string impl;
+  std::uint32_t ranks = 1;        ///< replicas that it was found with
   std::uint64_t trace_index = 0;  ///< which trace of the seed
   Trace original;                 ///< as generated, up to the failing op
   Verdict original_verdict;
@@ -56,6 +58,7 @@ struct Finding {
 
 struct ImplOutcome {
   std::string impl;
+  std::uint32_t ranks = 1;  ///< replicas that were run
   std::uint64_t traces = 0;
   std::uint64_t ops = 0;
   std::uint64_t skipped = 0;           ///< traces on geometries that the implementation does not support

@@ -17,6 +17,12 @@ Verdict Lockstep::failure_verdict(const std::string& doing) const {
   }
   verdict.op = plan_.op;
   verdict.what = doing + ": " + allocator_.failure();
+  if (std::optional<Disagreement> disagreement = allocator_.disagreement()) {
+    verdict.cause = Invariant::ranks_agree;
+    verdict.what = std::move(disagreement->what);
+    verdict.expected = std::move(disagreement->expected);
+    verdict.seen = std::move(disagreement->seen);
+  }
   return verdict;
 }
 

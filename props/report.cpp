@@ -6,6 +6,7 @@
 #include <cctype>
 #include <vector>
 
+#include "impl/bridge/shell_word.hpp"
 #include "model/trace_text.hpp"
 #include "props/wrapped.hpp"
 
@@ -63,6 +64,16 @@ void labelled(std::string& out, const Paint& paint, std::string_view label, std:
   }
 }
 
+/// " --ranks N" where there are several.
+std::string ranks_flag(const FailureView& view) {
+  return view.ranks > 1 ? fmt::format(" --ranks {}", view.ranks) : std::string();
+}
+
+/// "--impl NAME --ranks N", for a shell.
+std::string impl_flags(const FailureView& view) {
+  return fmt::format("--impl {}{}", shell_word(view.impl), ranks_flag(view));
+}
+
 /// "file:line", "line 7" or nothing.
 std::string place_of(const FailureView& view, OpIndex op) {
   const auto& lines = view.trace->lines;
@@ -78,11 +89,12 @@ std::string heading(const FailureView& view, const Paint& paint) {
   const std::string_view id = cause_id(verdict.cause);
   const auto fault = [&](std::string_view text) { return paint(Style::fault, text); };
   if (verdict.broke_down()) {
-    return fmt::format("{}: the call keeps the protocol, and the implementation broke down over it (--impl {})",
-                       fault(id), view.impl);
+    return fmt::format("{}: the call keeps the protocol, and the implementation broke down over it (--impl {}{})",
+                       fault(id), view.impl, ranks_flag(view));
   }
   if (verdict.allocator_fault()) {
-    return fmt::format("{}: the allocator's fault (--impl {})", fault(fmt::format("{} violated", id)), view.impl);
+    return fmt::format("{}: the allocator's fault (--impl {}{})", fault(fmt::format("{} violated", id)), view.impl,
+                       ranks_flag(view));
   }
   if (verdict.caller_fault()) {
     return fmt::format("{}: the caller's fault; the allocator was not called for this op",
@@ -212,30 +224,15 @@ void to_paste(std::string& out, const Paint& paint, const FailureView& view) {
   if (view.trace->ops.size() > whole_trace_ops) {
     out +=
         fmt::format("\n  {}\n    {}\n", paint(Style::strong, "shrink it to the ops that matter"),
-                    paint(Style::command, fmt::format("poolproof shrink {} --impl {} -o small.trace",
-                                                      view.trace_file.empty() ? "TRACE" : view.trace_file, view.impl)));
+                    paint(Style::command, fmt::format("poolproof shrink {} {} -o small.trace",
+                                                      shell_word(view.trace_file.empty() ? "TRACE" : view.trace_file),
+                                                      impl_flags(view))));
     return;
   }
   if (view.snippet) {
     out += fmt::format("\n  {}\n", paint(Style::strong, "keep it: a GoogleTest that holds once the bug is fixed"));
     out += "\n" + gtest_snippet(view);
   }
-}
-
-/// As one word of a shell command.
-std::string shell_word(const std::string& text) {
-  const auto plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) {
-    return text;
-  }
-  std::string quoted = "'";
-  for (const char c : text) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return quoted + "'";
 }
 
 /// "B15-group-end", "RING_POOL_IDLE" -> "B15GroupEndRingPoolIdle": a legal C++ name without underscores.
@@ -270,8 +267,8 @@ std::string op_text(const Trace& trace, OpIndex op) {
 }
 
 std::string replay_line(const FailureView& view) {
-  return fmt::format("poolproof replay {} --impl {}", shell_word(view.trace_file.empty() ? "TRACE" : view.trace_file),
-                     shell_word(view.impl));
+  return fmt::format("poolproof replay {} {}", shell_word(view.trace_file.empty() ? "TRACE" : view.trace_file),
+                     impl_flags(view));
 }
 
 std::string gtest_snippet(const FailureView& view) {
@@ -281,9 +278,10 @@ std::string gtest_snippet(const FailureView& view) {
       "#include <poolproof/props/testing.hpp>\n"
       "\n"
       "TEST(PoolRegression, {}) {{\n"
-      "  EXPECT_TRUE(poolproof::holds(\"{}\", R\"trace({})trace\"));\n"
+      "  EXPECT_TRUE(poolproof::holds(\"{}\", R\"trace({})trace\"{}));\n"
       "}}\n",
-      test_name(view.impl, cause_id(view.verdict->cause)), view.impl, print_trace(trace));
+      test_name(view.impl, cause_id(view.verdict->cause)), view.impl, print_trace(trace),
+      view.ranks > 1 ? fmt::format(", {}", view.ranks) : std::string());
 }
 
 std::string explain_failure(const FailureView& view, bool color) {

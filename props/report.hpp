@@ -18,13 +18,14 @@ struct FailureView {
   std::string trace_file;            ///< where it was written; empty: nowhere
   std::string note;                  ///< stands behind the trace's heading, "shrunk from 118"; may be empty
   bool snippet = true;               ///< print the GoogleTest too
+  std::uint32_t ranks = 1;           ///< replicas that it was run on
 };
 
 /// The explanation for a person, several lines, with or without ANSI colour. Of a long trace only the ops around the
 /// failing one and the one it collides with are shown.
 std::string explain_failure(const FailureView& view, bool color);
 
-/// "poolproof replay FILE --impl NAME", ready for a shell.
+/// "poolproof replay FILE --impl NAME", with --ranks N where it was run on several, ready for a shell.
 std::string replay_line(const FailureView& view);
 
 /// A ready GoogleTest TEST() that holds once the bug is fixed.

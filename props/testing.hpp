@@ -10,6 +10,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -46,11 +47,12 @@ struct TraceOutcome {
 };
 
 /// Runs the trace on a built-in implementation, or on "exec:COMMAND", with a census after each op. A trace that does
-/// not parse, breaks the protocol or cannot be run does not hold.
-TraceOutcome holds(std::string_view impl_name, std::string_view trace_text);
+/// not parse, breaks the protocol or cannot be run does not hold. With `ranks` replicas, each of a process of its own
+/// where it is external, all must agree too.
+TraceOutcome holds(std::string_view impl_name, std::string_view trace_text, std::uint32_t ranks = 1);
 
 /// The same on an implementation of your own (docs/adapter.md).
-TraceOutcome holds(const ImplInfo& impl, std::string_view trace_text);
+TraceOutcome holds(const ImplInfo& impl, std::string_view trace_text, std::uint32_t ranks = 1);
 
 std::ostream& operator<<(std::ostream& out, const TraceOutcome& outcome);
 

@@ -32,9 +32,13 @@ struct MutantFacts {
 };
 
 using BuildMutant = std::function<std::unique_ptr<Allocator>(const Geometry&)>;
+using BuildMutantRank = std::function<std::unique_ptr<Allocator>(const Geometry&, std::uint32_t rank)>;
 
 /// The registry entry of a mutant that `build` makes.
 ImplInfo mutant_entry(MutantFacts facts, BuildMutant build);
+
+/// The same of a mutant whose replicas differ, and which shows on `ranks` of them.
+ImplInfo ranked_mutant_entry(MutantFacts facts, std::uint32_t ranks, BuildMutantRank build);
 
 /// A mutant of the hybrid twin.
 template <typename Mutant>
@@ -42,21 +46,21 @@ ImplInfo hybrid_mutant(MutantFacts facts) {
   return mutant_entry(std::move(facts), [](const Geometry& g) { return std::make_unique<Mutant>(g); });
 }
 
-/// A mutant of every twin: `Mutant<Twin>` plants the same fault in each.
-template <template <typename> class Mutant>
-std::unique_ptr<Allocator> build_on_layout(const Geometry& geometry) {
+/// A mutant of every twin: `Mutant<Twin>` plants the same fault in each. What follows the geometry goes to it too.
+template <template <typename> class Mutant, typename... More>
+std::unique_ptr<Allocator> build_on_layout(const Geometry& geometry, More... more) {
   if (geometry.hybrid()) {
-    return std::make_unique<Mutant<HybridAllocator>>(geometry);
+    return std::make_unique<Mutant<HybridAllocator>>(geometry, more...);
   }
   if (geometry.layout == Layout::pure_swa) {
-    return std::make_unique<Mutant<PureSwaAllocator>>(geometry);
+    return std::make_unique<Mutant<PureSwaAllocator>>(geometry, more...);
   }
-  return std::make_unique<Mutant<SingleAllocator>>(geometry);
+  return std::make_unique<Mutant<SingleAllocator>>(geometry, more...);
 }
 
 template <template <typename> class Mutant>
 ImplInfo any_layout_mutant(MutantFacts facts) {
-  return mutant_entry(std::move(facts), build_on_layout<Mutant>);
+  return mutant_entry(std::move(facts), [](const Geometry& g) { return build_on_layout<Mutant>(g); });
 }
 
 // Geometries that faults need.

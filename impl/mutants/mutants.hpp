@@ -44,6 +44,7 @@ ImplInfo lost_page_counted();
 ImplInfo mapping_spills_over();
 ImplInfo merge_without_sort();
 ImplInfo no_merge_when_short();
+ImplInfo order_of_arrival();
 ImplInfo resize_keeps_size();
 ImplInfo restore_forgets_mapping();
 ImplInfo restore_forgets_staged();

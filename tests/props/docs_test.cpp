@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "impl/ranks.hpp"
 #include "model/invariants.hpp"
 #include "model/trace_text.hpp"
 #include "props/lockstep.hpp"
@@ -131,7 +132,7 @@ std::string outcome(const Trace& trace, const std::string& impl_name) {
   if (impl == nullptr) {
     return "there is no implementation " + impl_name;
   }
-  const RunResult result = run_and_pin(trace, *impl);
+  const RunResult result = run_and_pin(trace, with_ranks(*impl, 1));
   if (!result.build_error.empty()) {
     return result.build_error;
   }

@@ -120,7 +120,8 @@ TEST_P(NaiveMutants, FindsWhatTheMachineFinds) {
 std::vector<std::string> mutants() {
   std::vector<std::string> names;
   for (const ImplInfo& impl : builtin_impls()) {
-    if (impl.kind != ImplKind::real) {
+    // One that takes several replicas is right by itself.
+    if (impl.kind != ImplKind::real && impl.ranks == 1) {
       names.push_back(impl.name);
     }
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "impl/ranks.hpp"
 #include "model/trace_text.hpp"
 #include "props/lockstep.hpp"
 #include "tests/props/trace_header.hpp"
@@ -53,7 +54,7 @@ TEST_P(Regression, FailsOnItsMutantAsItSays) {
   ASSERT_NE(impl, nullptr) << mutant;
   const auto trace = load_trace(GetParam());
   ASSERT_TRUE(trace) << trace.error().render();
-  const RunResult result = run_and_pin(*trace, *impl);
+  const RunResult result = run_and_pin(*trace, with_ranks(*impl, 1));
   ASSERT_EQ(result.build_error, "");
   ASSERT_TRUE(result.verdict) << mutant << " survives";
   EXPECT_EQ(cause_id(result.verdict->cause), trace_header(text, "expect")) << result.verdict->what;
