@@ -94,9 +94,9 @@ class PipeSignalBlocked {
   bool was_pending_ = false;
 };
 
-/// A single command takes the shell's place, so that its end is told as it was.
+/// A single command takes the shell's place, so that its end is told as it was. One that does so itself is left alone.
 std::string shell_text(const std::string& command) {
-  const bool single = command.find_first_of(";&|<>()`$\n") == std::string::npos;
+  const bool single = command.find_first_of(";&|<>()`$\n") == std::string::npos && !command.starts_with("exec ");
   return single ? "exec " + command : command;
 }
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <istream>
 #include <utility>
 
 #include "impl/bridge/wire.hpp"
+#include "impl/ranks.hpp"
 
 namespace poolproof {
 namespace {
@@ -89,7 +91,9 @@ std::vector<MappedRun> told_mapping(std::span<const Loc> mapping) {
 
 }  // namespace
 
-Server::Server(const ImplInfo& impl) : impl_(impl) {}
+Server::Server(const ImplInfo& impl, std::uint32_t rank) : impl_(impl), rank_(rank) {}
+
+bool Server::over() const { return allocator_ && allocator_->beyond_repair(); }
 
 std::string Server::hello() const { return write_capabilities(capabilities_of(impl_)); }
 
@@ -115,12 +119,13 @@ Result<std::string, BadRequest> Server::answer(std::string_view line) {
 }
 
 std::string Server::reset(const Geometry& geometry) {
-  if (!impl_.supports(geometry)) {
-    return write_reset_answer(fmt::format("{} does not support {}", impl_.name, to_string(geometry)));
-  }
-  auto built = impl_.make(geometry);
+  allocator_.reset();  // a device may not hold two pools
+  auto built = build_rank(impl_, geometry, rank_);
   if (!built) {
     return write_reset_answer(built.error());
+  }
+  if (!impl_.supports(geometry)) {
+    return write_reset_answer(fmt::format("{} does not support {}", impl_.name, to_string(geometry)));
   }
   allocator_ = std::move(built).value();
   geo_ = geometry;
@@ -134,7 +139,7 @@ std::string Server::run(std::vector<Call> calls) {
     if (fault.empty()) {
       replies_.push_back(perform(call));
       if (replies_.back().answer == Answer::failed) {
-        replies_.back().error = RaisedError{"Failure", allocator_->failure(), {}};
+        replies_.back().error = raised();
       }
     } else {
       replies_.push_back(plain(Answer::failed));
@@ -145,6 +150,13 @@ std::string Server::run(std::vector<Call> calls) {
     }
   }
   return write_run_answer(calls, replies_);
+}
+
+/// What tells one breakdown from another goes along.
+RaisedError Server::raised() const {
+  const std::optional<Breakdown> breakdown = allocator_->breakdown();
+  const bool told = breakdown && !breakdown->signature.empty();
+  return {told ? breakdown->signature : "Failure", allocator_->failure(), {}};
 }
 
 /// Nothing, or why the call cannot be made: its references lead to nothing, or its locs are none of the pool.
@@ -307,6 +319,21 @@ Reply Server::perform(const Call& call) {
       return census();
   }
   return reply;
+}
+
+std::optional<BadRequest> serve_lines(Server& server, std::istream& in, std::FILE* out) {
+  std::string line;
+  for (std::size_t number = 1; !server.over() && std::getline(in, line); ++number) {
+    Result<std::string, BadRequest> answer = server.answer(line);
+    if (!answer) {
+      return BadRequest{answer.error().what, number};
+    }
+    const std::string text = *std::move(answer) + "\n";
+    if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
+      break;  // nobody listens any more
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace poolproof

@@ -17,11 +17,15 @@ constexpr std::chrono::milliseconds least_start_limit = std::chrono::seconds(60)
 
 Result<std::shared_ptr<ExternalSession>, std::string> ExternalSession::open(const std::string& command,
                                                                             std::chrono::milliseconds limit) {
-  std::shared_ptr<ExternalSession> session(new ExternalSession(command, limit));  // NOLINT: the constructor is private
+  std::shared_ptr<ExternalSession> session = prepare(command, limit);
   if (std::optional<std::string> fault = session->begin()) {
     return *std::move(fault);
   }
   return session;
+}
+
+std::shared_ptr<ExternalSession> ExternalSession::prepare(const std::string& command, std::chrono::milliseconds limit) {
+  return std::shared_ptr<ExternalSession>(new ExternalSession(command, limit));  // NOLINT: the constructor is private
 }
 
 std::optional<std::string> ExternalSession::begin() {
@@ -45,16 +49,20 @@ std::optional<std::string> ExternalSession::begin() {
 
 std::optional<std::string> ExternalSession::reset(const Geometry& geometry) {
   geometry_ = geometry;
+  const bool used = child_.running();
   std::optional<std::string> fault = try_reset();
-  if (fault && std::exchange(raised_, false)) {
-    child_.stop();  // some errors spoil the whole process, a device's for instance
+  // Some errors spoil the whole process, a device's for instance: all that comes after them fails, or it ended itself
+  // once it had answered. One that dies over each new pool does so in a new process too.
+  const bool spoilt = std::exchange(raised_, false) || ended_;
+  if (fault && used && spoilt) {
+    child_.stop();
     fault = try_reset();
   }
-  raised_ = false;
   return fault;
 }
 
 std::optional<std::string> ExternalSession::try_reset() {
+  ended_ = false;
   if (!child_.running()) {
     if (std::optional<std::string> fault = begin()) {
       return fault;
@@ -63,6 +71,7 @@ std::optional<std::string> ExternalSession::try_reset() {
   const Result<std::string, ChildFailure> answer =
       child_.ask(write_reset(geometry_), std::max(limit_, least_start_limit));
   if (!answer) {
+    ended_ = answer.error().breakdown.kind == BreakdownKind::died;
     return answer.error().text;
   }
   const auto read = read_reset_answer(*answer);
@@ -70,7 +79,7 @@ std::optional<std::string> ExternalSession::try_reset() {
     return garbled(read.error()).text;
   }
   if (const std::optional<RaisedError>& raised = *read) {
-    return fmt::format("{}: {}{}", raised->type, raised->text,
+    return fmt::format("{}{}{}{}", raised->type, raised->type.empty() ? "" : ": ", raised->text,
                        raised->where.empty() ? "" : fmt::format(" ({})", raised->where));
   }
   return std::nullopt;

@@ -23,10 +23,13 @@ class ExternalSession {
   /// Starts `command` and says hello. Answers a sentence when it does not start or is no implementation.
   static Result<std::shared_ptr<ExternalSession>, std::string> open(const std::string& command,
                                                                     std::chrono::milliseconds limit);
+  /// The same with the start put off until the first reset.
+  static std::shared_ptr<ExternalSession> prepare(const std::string& command, std::chrono::milliseconds limit);
 
+  /// Nothing before the child has said hello.
   [[nodiscard]] const Capabilities& capabilities() const { return capabilities_; }
 
-  /// A new pool, in a new child when the last one broke down. Answers a sentence.
+  /// A new pool, in a new child when the last one broke down or ended after its last answer. Answers a sentence.
   std::optional<std::string> reset(const Geometry& geometry);
   /// Replies to `calls` on the pool of the last reset. After a failure a reset must come first.
   Result<std::vector<Reply>, ChildFailure> run(std::span<const Call> calls);
@@ -49,6 +52,7 @@ class ExternalSession {
   Geometry geometry_;
   std::uint64_t starts_ = 0;
   bool raised_ = false;  ///< the last pool ended in an error of the implementation's own
+  bool ended_ = false;   ///< the child was found ended when it was asked for a new pool
 };
 
 }  // namespace poolproof

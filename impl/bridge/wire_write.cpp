@@ -281,7 +281,7 @@ std::string write_capabilities(const Capabilities& capabilities) {
 }
 
 std::string write_reset_answer(const std::string& error) {
-  return error.empty() ? R"({"ok":true})" : error_json({"Error", error, {}});
+  return error.empty() ? R"({"ok":true})" : error_json({{}, error, {}});
 }
 
 std::string write_run_answer(std::span<const Call> calls, std::span<const Reply> replies) {

@@ -10,27 +10,6 @@
 namespace poolproof::testing {
 namespace {
 
-CampaignReport campaign(const ImplInfo& impl, std::uint64_t traces, std::uint64_t seed = 1) {
-  CampaignOptions options;
-  options.impls = {&impl};
-  options.traces = traces;
-  options.seed = seed;
-  return run_campaign(options);
-}
-
-/// "holds", or what was found.
-std::string verdict_of(const CampaignReport& report) {
-  const ImplOutcome& outcome = report.outcomes.at(0);
-  if (!outcome.could_not_run.empty()) {
-    return outcome.could_not_run;
-  }
-  if (outcome.finding) {
-    return std::string(cause_id(outcome.finding->shrunk.verdict.cause)) + ": " + outcome.finding->shrunk.verdict.what +
-           "\n" + print_trace(outcome.finding->shrunk.trace);
-  }
-  return outcome.incidents.empty() ? "holds" : outcome.incidents.front();
-}
-
 TEST(External, TheHostTwinHoldsOverTheWire) {
   const ExternalImpl impl = started(worker("host"));
   const CampaignReport report = campaign(impl.info, 300);

@@ -1,6 +1,7 @@
 // A child that serves the host twin until it is told to go wrong: `hostile_child --at METHOD[:NTH] --do WHAT
 // [--once FILE]` breaks at the NTH call of METHOD after a reset, or at "hello", "reset" or each "exchange" of several
-// ops. With --once it does so while FILE is not there yet, and makes it. `--renamed` numbers pages backwards;
+// ops. "leave" goes away once that line is answered. With --once it does so while FILE is not there yet, and makes it.
+// `--renamed` numbers pages backwards;
 // `--without OFFER` leaves one out of the hello.
 #include <unistd.h>
 
@@ -155,7 +156,8 @@ int serve(const Plan& plan) {
     const bool reached = (plan.at == "hello" && hello) || (plan.at == "reset" && reset) ||
                          (plan.at == "exchange" && calls_in(line, "gauges") > 1) ||
                          (before < plan.nth && seen >= plan.nth);
-    if (reached && due(plan)) {
+    const bool leaves = reached && plan.what == "leave";
+    if (reached && !leaves && due(plan)) {
       if (plan.what == "spoil") {
         return serve_spoilt();
       }
@@ -168,6 +170,9 @@ int serve(const Plan& plan) {
       return 65;
     }
     say((hello ? without(*answer, plan.without) : *answer) + "\n");
+    if (leaves) {
+      return 0;
+    }
   }
   return 0;
 }
