@@ -10,9 +10,11 @@ if(CCACHE)
 endif()
 
 add_library(poolproof_flags INTERFACE)
-target_compile_options(poolproof_flags INTERFACE -Wall -Wextra -Wconversion -Werror)
+target_compile_options(poolproof_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX,C>:-Wall -Wextra -Wconversion -Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra -Werror=all-warnings>)
 # g++ 12 at -O3 warns about overlapping copies inside std::string that cannot happen (its bug 105651).
-target_compile_options(poolproof_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+target_compile_options(poolproof_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
 if(POOLPROOF_SANITIZE)
   set(sanitize -fsanitize=${POOLPROOF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

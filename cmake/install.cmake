@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/poolproof)
-install(TARGETS poolproof_model poolproof_impl poolproof_props EXPORT poolproofTargets
+install(TARGETS poolproof_model poolproof_kernels poolproof_impl poolproof_props EXPORT poolproofTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} FILE_SET HEADERS DESTINATION include/poolproof)
 install(EXPORT poolproofTargets NAMESPACE poolproof:: DESTINATION ${package_dir})
 write_basic_package_version_file(poolproofConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "impl/device/device_impls.hpp"
 #include "impl/host/host.hpp"
 #include "impl/mutants/mutants.hpp"
 
@@ -23,6 +24,8 @@ ImplInfo host() {
 std::span<const ImplInfo> builtin_impls() {
   static const std::vector<ImplInfo> impls{
       host(),
+      cuda_host_impl(),
+      cuda_impl(),
       b01_partial_page_map_clear(),
       b04_swa_tail_keeps_old_map(),
       b08_segment_free_page_zero(),
@@ -71,11 +74,20 @@ std::span<const ImplInfo> builtin_impls() {
   return impls;
 }
 
+std::span<const ImplInfo> device_mutant_impls() {
+  static const std::vector<ImplInfo> impls = device_code_mutants();
+  return impls;
+}
+
 const ImplInfo* find_impl(std::string_view name) {
-  const std::span<const ImplInfo> impls = builtin_impls();
-  const auto found =
-      std::find_if(impls.begin(), impls.end(), [name](const ImplInfo& impl) { return impl.name == name; });
-  return found == impls.end() ? nullptr : &*found;
+  for (const std::span<const ImplInfo> impls : {builtin_impls(), device_mutant_impls()}) {
+    const auto found =
+        std::find_if(impls.begin(), impls.end(), [name](const ImplInfo& impl) { return impl.name == name; });
+    if (found != impls.end()) {
+      return &*found;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace poolproof

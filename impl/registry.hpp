@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,8 @@ struct ImplInfo {
   std::function<bool(const Op&, const Machine&)> takes = {};
   /// Where answers have a time limit: true cuts it down while a trace that hangs is shrunk, false restores it.
   std::function<void(bool)> hurry = {};
+  /// Why it cannot run on this machine, as a sentence; nothing when it can. Empty: it runs everywhere.
+  std::function<std::optional<std::string>()> missing = {};
   std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&)> make;
   /// Builds the replica of one rank, from 0 on; empty: each is built by `make` (impl/ranks.hpp).
   std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&, std::uint32_t)> make_rank = {};
@@ -44,8 +47,11 @@ struct ImplInfo {
   bool isolated = false;
 };
 
-/// All built-in implementations: host, the mutants by name, the canary.
+/// All built-in implementations: the real ones, the mutants of the host twin by name, the canary.
 std::span<const ImplInfo> builtin_impls();
+
+/// The mutants of the device implementations, "cuda:NAME" and "cuda-host:NAME".
+std::span<const ImplInfo> device_mutant_impls();
 
 /// By name; null when there is none.
 const ImplInfo* find_impl(std::string_view name);

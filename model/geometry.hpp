@@ -47,6 +47,8 @@ struct Geometry {
 /// Largest pool, in tokens, that poolproof accepts.
 inline constexpr Tokens max_pool_tokens = Tokens{1} << 30;
 inline constexpr Tokens max_page_tokens = Tokens{1} << 16;
+/// Pools of so many pages see crowds: batches of more requests than a block of a GPU has threads.
+inline constexpr std::int64_t crowd_pages = 4096;
 inline constexpr std::int64_t max_reqs = std::int64_t{1} << 20;
 
 /// Nothing, or what is wrong with the geometry and the remedy, as one sentence.

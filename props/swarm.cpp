@@ -114,6 +114,14 @@ void draw_habits(Choices& choices, Swarm& swarm) {
   }
 }
 
+/// Kernels work in blocks of up to 1,024 threads, and go wrong where one block ends and the next begins.
+void draw_crowd(Choices& choices, Swarm& swarm) {
+  if (choices.odds(1, 2)) {
+    swarm.running = static_cast<Row>(choices.between(1025, 2100));
+    swarm.batch = swarm.running;
+  }
+}
+
 }  // namespace
 
 bool word_lends(OpWord word) { return word == W::alloc || word == W::extend || word == W::decode || word == W::tail; }
@@ -168,6 +176,9 @@ Swarm draw_swarm(const Geometry& g, Choices& choices) {
   swarm.one_op_runs = choices.odds(1, 3);
   draw_weights(g, choices, swarm);
   draw_habits(choices, swarm);
+  if (g.full_pages() >= crowd_pages) {
+    draw_crowd(choices, swarm);
+  }
   return swarm;
 }
 

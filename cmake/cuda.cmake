@@ -1,0 +1,26 @@
+# CUDA is optional: without nvcc the kernels run on the host alone, and the program says so.
+#   POOLPROOF_CUDA=AUTO  as it is found      ON  it must be there      OFF  never
+
+set(POOLPROOF_CUDA AUTO CACHE STRING "Build the CUDA implementation: AUTO, ON, OFF")
+set(poolproof_with_cuda OFF)
+if(POOLPROOF_CUDA)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100-real 100-virtual)
+    endif()
+    enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know it of nvcc
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+      list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+    endif()
+    find_package(CUDAToolkit REQUIRED)
+    set(poolproof_with_cuda ON)
+  elseif(NOT POOLPROOF_CUDA STREQUAL AUTO)
+    message(FATAL_ERROR "POOLPROOF_CUDA=${POOLPROOF_CUDA}, and there is no nvcc; put it on the PATH or set CUDACXX")
+  else()
+    message(STATUS "poolproof: no nvcc, the CUDA implementation is left out")
+  endif()
+endif()

@@ -1,0 +1,104 @@
+#include "impl/device/device_impls.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "impl/cuda/cuda.hpp"
+#include "impl/device/device_twin.hpp"
+#include "impl/device/host_grid_device.hpp"
+#include "impl/device/mutants/device_mutant.hpp"
+#include "impl/host/host.hpp"
+
+namespace poolproof {
+namespace {
+
+using Opened = Result<std::shared_ptr<Device>, std::string>;
+using BuildPools = std::function<std::unique_ptr<DevicePools>(std::shared_ptr<Device>, const Geometry&)>;
+
+/// A kind of device that implementations are named after.
+struct DeviceKind {
+  std::string name;
+  std::function<Opened(std::uint32_t rank)> open;
+  std::function<std::optional<std::string>()> missing;
+  bool isolated = false;
+  NeedsDevice lacks = NeedsDevice::no;  ///< faults of this need do not show here
+};
+
+DeviceKind host_grid() {
+  return {"cuda-host",
+          [](std::uint32_t rank) { return Opened(std::make_shared<HostGridDevice>(rank)); },
+          {},
+          false,
+          NeedsDevice::parallel};
+}
+
+DeviceKind gpu() { return {"cuda", open_cuda, cuda_missing, true, NeedsDevice::grid}; }
+
+std::unique_ptr<DevicePools> right_pools(std::shared_ptr<Device> device, const Geometry& g) {
+  return std::make_unique<DevicePools>(std::move(device), g);
+}
+
+/// Fills in what depends on the device.
+void put_on(const DeviceKind& kind, const BuildPools& build, ImplInfo& info) {
+  info.missing = kind.missing;
+  info.isolated = kind.isolated;
+  info.make_rank = [open = kind.open, build](const Geometry& g,
+                                             std::uint32_t rank) -> Result<std::unique_ptr<Allocator>, std::string> {
+    if (auto fault = geometry_fault(g)) {
+      return *fault;
+    }
+    Opened device = open(rank);
+    if (!device) {
+      return device.error();
+    }
+    try {
+      return guarded([&] { return std::make_unique<DeviceTwin>(build(*device, g)); });
+    } catch (const DeviceError& error) {
+      return std::string(error.what());
+    }
+  };
+  info.make = [make_rank = info.make_rank](const Geometry& g) { return make_rank(g, 0); };
+}
+
+ImplInfo right_impl(const DeviceKind& kind) {
+  ImplInfo info;
+  info.name = kind.name;
+  info.supports = [](const Geometry& /*g*/) { return true; };
+  put_on(kind, right_pools, info);
+  return info;
+}
+
+ImplInfo mutant_impl(const DeviceKind& kind, const DeviceMutant& mutant) {
+  ImplInfo info;
+  info.name = kind.name + ":" + mutant.facts.name;
+  info.kind = ImplKind::mutant;
+  info.source = mutant.facts.source;
+  info.mechanism = mutant.facts.mechanism;
+  info.caught_by = mutant.facts.caught_by;
+  info.supports = mutant.facts.supports;
+  info.ranks = mutant.ranks;
+  put_on(kind, mutant.build, info);
+  return info;
+}
+
+}  // namespace
+
+ImplInfo cuda_host_impl() { return right_impl(host_grid()); }
+
+ImplInfo cuda_impl() { return right_impl(gpu()); }
+
+std::vector<ImplInfo> device_code_mutants() {
+  std::vector<ImplInfo> all;
+  for (const DeviceKind& kind : {host_grid(), gpu()}) {
+    for (const DeviceMutant& mutant : device_mutants()) {
+      if (mutant.needs != kind.lacks) {
+        all.push_back(mutant_impl(kind, mutant));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace poolproof

@@ -1,0 +1,157 @@
+// The census on the device: every whole-pool invariant that lists and mapping show by themselves, one small verdict
+// back.
+//
+// Two launches: the lists are marked in bitmaps, a bit a page; then each entry of the mapping is looked at once, beside
+// the bitmaps, and its SWA loc is marked, a bit a token. A bit that is up already is a page in two places, or a peer of
+// two locs.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "kernels/last_block.hpp"
+#include "kernels/pools.hpp"
+
+namespace poolproof::kernels {
+
+/// What a census counts. All zero but for the tallies: nothing is wrong.
+struct CensusCounts {
+  std::int64_t outside = 0;        ///< list entries that are no page of the pool, page 0 apart
+  std::int64_t padding = 0;        ///< page 0 in a list
+  std::int64_t repeated = 0;       ///< list entries that stand in a list already
+  std::int64_t peer_outside = 0;   ///< mapping entries that are no loc of the SWA pool
+  std::int64_t peer_repeated = 0;  ///< SWA locs that a second full loc names
+  std::int64_t peer_idle = 0;      ///< mapping entries whose SWA page lies in a list
+  std::int64_t idle_mapped = 0;    ///< mapping entries of full pages that lie in a list
+  std::int64_t tail_wrong = 0;     ///< 1: the last entry is not -1
+
+  std::int64_t full_listed = 0;  ///< tally: pages in the lists
+  std::int64_t swa_listed = 0;
+  std::int64_t mapped = 0;  ///< tally: full locs with a peer
+};
+
+/// Bitmaps, all zero before.
+struct CensusScratch {
+  std::uint32_t* full_pages = nullptr;
+  std::uint32_t* swa_pages = nullptr;
+  std::uint32_t* swa_tokens = nullptr;
+};
+
+struct CensusListsKernel {
+  static constexpr std::string_view name = "census_lists";
+  static constexpr int threads = 256;
+
+  PoolsView pools;
+  CensusScratch scratch;
+  std::int64_t full_page_count = 0;
+  std::int64_t swa_page_count = 0;
+  CensusCounts* counts = nullptr;
+
+  struct Shared {};
+
+  template <typename Block>
+  POOLPROOF_HD void operator()(Block& block, Shared& /*shared*/) const {
+    scan_pool(block, pools.full, scratch.full_pages, full_page_count, &counts->full_listed);
+    scan_pool(block, pools.swa, scratch.swa_pages, swa_page_count, &counts->swa_listed);
+  }
+
+  template <typename Block>
+  POOLPROOF_HD void scan_pool(Block& block, const PoolView& pool, std::uint32_t* words, std::int64_t page_count,
+                              std::int64_t* tally) const {
+    if (words == nullptr) {
+      return;
+    }
+    scan_list(block, pool.free, words, page_count, tally);
+    scan_list(block, pool.staged, words, page_count, tally);
+    scan_list(block, pool.deferred, words, page_count, tally);
+  }
+
+  template <typename Block>
+  POOLPROOF_HD void scan_list(Block& block, const Stack& list, std::uint32_t* words, std::int64_t page_count,
+                              std::int64_t* tally) const {
+    const std::int64_t count = *list.count;
+    block.each([&](int t) {
+      std::int64_t listed = 0;
+      for (std::int64_t i = block.index() * threads + t; i < count; i += block.count() * threads) {
+        const Page page = list.pages[i];
+        ++listed;
+        if (page == 0) {
+          atomic_add(&counts->padding, 1);
+        } else if (page < 0 || page > page_count) {
+          atomic_add(&counts->outside, 1);
+        } else if (claim_bit(words, page)) {
+          atomic_add(&counts->repeated, 1);
+        }
+      }
+      if (listed > 0) {
+        atomic_add(tally, listed);
+      }
+    });
+  }
+};
+
+struct CensusMappingKernel {
+  static constexpr std::string_view name = "census_mapping";
+  static constexpr int threads = 512;
+
+  PoolsView pools;
+  CensusScratch scratch;
+  Tokens swa_tokens = 0;  ///< SWA locs 1..swa_tokens+page-1; 0: a ring, whose entries are no locs of the pool
+  CensusCounts* counts = nullptr;
+
+  struct Shared {
+    std::int64_t mapped;
+  };
+
+  template <typename Block>
+  POOLPROOF_HD void operator()(Block& block, Shared& shared) const {
+    block.each([&](int t) {
+      if (t == 0) {
+        shared.mapped = 0;
+      }
+    });
+    block.each([&](int t) {
+      std::int64_t mapped = 0;
+      const std::int64_t entries = pools.mapping_length - 1;
+      for (std::int64_t i = block.index() * threads + t; i < entries; i += block.count() * threads) {
+        const Loc peer = pools.mapping[i];
+        if (peer != 0) {
+          ++mapped;
+          look_at(i, peer);
+        }
+      }
+      if (mapped > 0) {
+        atomic_add(&shared.mapped, mapped);
+      }
+      if (block.index() == 0 && t == 0 && pools.mapping[entries] != -1) {
+        counts->tail_wrong = 1;
+      }
+    });
+    block.each([&](int t) {
+      if (t == 0 && shared.mapped > 0) {
+        atomic_add(&counts->mapped, shared.mapped);
+      }
+    });
+  }
+
+  POOLPROOF_HD void look_at(Loc loc, Loc peer) const {
+    if (has_bit(scratch.full_pages, pools.page_of(loc))) {
+      atomic_add(&counts->idle_mapped, 1);
+    }
+    if (swa_tokens == 0) {
+      return;
+    }
+    if (peer < pools.page() || peer >= swa_tokens + pools.page()) {
+      atomic_add(&counts->peer_outside, 1);
+      return;
+    }
+    if (has_bit(scratch.swa_pages, pools.page_of(peer))) {
+      atomic_add(&counts->peer_idle, 1);
+    }
+    if (claim_bit(scratch.swa_tokens, peer)) {
+      atomic_add(&counts->peer_repeated, 1);
+    }
+  }
+};
+
+}  // namespace poolproof::kernels
