@@ -29,7 +29,7 @@ struct CheckOptions {
   std::uint32_t census_every = 64;
   std::string shard;
   std::string progress = "auto";
-  double time_limit_s = default_time_limit_s;
+  ImplOptions how;
   CheckReportOptions report;
   OutputOptions output;
 };
@@ -83,7 +83,7 @@ void add_how(CLI::App& app, CheckOptions& options) {
                "Fail (status 3) when an op, a pair of ops or a corner that these pools can show was not exercised");
   app.add_flag("--explain-capabilities", options.report.capabilities,
                "Print what external implementations offer, what was exercised of it and what was skipped");
-  add_time_limit(app, options.time_limit_s);
+  add_impl_options(app, options.how);
   add_output_options(app, options.output);
   app.add_option("--progress", options.progress, "Progress line on stderr: auto (on a terminal), never")
       ->type_name("WHEN")
@@ -117,6 +117,7 @@ Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options) {
   campaign.traces = options.traces.value_or(options.report.time_s > 0 ? 0 : default_traces);
   campaign.ops = options.ops;
   campaign.census_every = options.census_every;
+  campaign.ranks = options.how.ranks;
   campaign.shard_index = shard->index;
   campaign.shard_count = shard->count;
   return campaign;
@@ -143,7 +144,7 @@ int check(const CheckOptions& options) {
   if (!campaign) {
     return refuse(campaign.error());
   }
-  const Result<PickedImpls, Complaint> picked = pick_impls(options.impls, options.time_limit_s);
+  const Result<PickedImpls, Complaint> picked = pick_impls(options.impls, options.how);
   if (!picked) {
     return refuse(picked.error());
   }

@@ -13,8 +13,9 @@ namespace poolproof::cli {
 namespace {
 
 CampaignParameters parameters_of(const CampaignOptions& campaign, const CheckReportOptions& options) {
-  CampaignParameters parameters{campaign.seed,        campaign.traces,      campaign.ops,   campaign.census_every,
-                                campaign.shard_index, campaign.shard_count, options.time_s, {}};
+  CampaignParameters parameters{campaign.seed,         campaign.traces, campaign.ops,
+                                campaign.census_every, campaign.ranks,  campaign.shard_index,
+                                campaign.shard_count,  options.time_s,  {}};
   for (const NamedGeometry& geometry : campaign.geometries) {
     parameters.geometries.push_back(geometry.name);
   }

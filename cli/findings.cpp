@@ -13,9 +13,10 @@ namespace {
 
 std::string trace_comment(const Finding& finding, std::uint64_t seed) {
   const Verdict& verdict = finding.shrunk.verdict;
-  return fmt::format("{} on {}: {}\nseed {}, trace {}, {} of {} ops", cause_id(verdict.cause), finding.impl,
+  const std::string ranks = finding.ranks > 1 ? fmt::format(", {} ranks", finding.ranks) : std::string();
+  return fmt::format("{} on {}: {}\nseed {}, trace {}, {} of {} ops{}", cause_id(verdict.cause), finding.impl,
                      verdict.what, seed, finding.trace_index, finding.shrunk.trace.ops.size(),
-                     finding.original.ops.size());
+                     finding.original.ops.size(), ranks);
 }
 
 std::optional<Complaint> write_trace(const std::string& folder, const std::string& path, const std::string& text) {
@@ -32,6 +33,7 @@ std::optional<Complaint> write_trace(const std::string& folder, const std::strin
 FailureRecord record_of(const Finding& finding, std::uint64_t seed, const std::string& folder) {
   FailureRecord record;
   record.impl = finding.impl;
+  record.ranks = finding.ranks;
   record.verdict = finding.shrunk.verdict;
   record.trace = finding.shrunk.trace;
   record.trace_index = finding.trace_index;
@@ -57,6 +59,7 @@ FailureRecord record_of(const Finding& finding, std::uint64_t seed, const std::s
 ImplRow row_of(const ImplOutcome& outcome) {
   ImplRow row;
   row.impl = outcome.impl;
+  row.ranks = outcome.ranks;
   row.traces = outcome.traces;
   row.ops = outcome.ops;
   row.skipped = outcome.skipped;

@@ -55,6 +55,7 @@ Json failure_json(const FailureRecord& record) {
 Json row_json(const ImplRow& row) {
   Json json;
   json["impl"] = row.impl;
+  json["ranks"] = row.ranks;
   json["status"] = standing_name(row.standing);
   json["traces"] = row.traces;
   json["ops"] = row.ops;
@@ -72,6 +73,7 @@ Json campaign_json(const CampaignParameters& campaign) {
   return {{"traces", campaign.traces},
           {"ops", campaign.ops},
           {"census_every", campaign.census_every},
+          {"ranks", campaign.ranks},
           {"time_s", campaign.time_s},
           {"shard", {{"index", campaign.shard_index}, {"count", campaign.shard_count}}},
           {"geometries", campaign.geometries}};

@@ -41,12 +41,4 @@ CLI::Validator seconds() {
   });
 }
 
-void add_time_limit(CLI::App& app, double& time_limit_s) {
-  app.add_option("--time-limit", time_limit_s,
-                 "Seconds that an external implementation (exec:) may take for one answer; then it hangs")
-      ->type_name("SECS")
-      ->check(seconds())
-      ->capture_default_str();
-}
-
 }  // namespace poolproof::cli

@@ -11,6 +11,8 @@
 #include <optional>
 #include <random>
 
+#include "cli/own_program.hpp"
+
 namespace poolproof::cli {
 namespace {
 
@@ -74,20 +76,34 @@ void add_set(std::vector<const ImplInfo*>& picked, std::string_view set) {
   }
 }
 
+std::chrono::milliseconds answer_limit(const ImplOptions& options) {
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(options.time_limit_s));
+}
+
 /// Starts it, unless it was named before.
-std::optional<Complaint> add_external(PickedImpls& picked, const std::string& name, double time_limit_s) {
+std::optional<Complaint> add_external(PickedImpls& picked, const std::string& name, const ImplOptions& options) {
   const auto same = [&](const std::unique_ptr<ExternalImpl>& one) { return one->info.name == name; };
   if (std::any_of(picked.externals.begin(), picked.externals.end(), same)) {
     return std::nullopt;
   }
-  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(time_limit_s));
-  Result<ExternalImpl, std::string> opened = open_external(name, limit);
+  Result<ExternalImpl, std::string> opened = open_external(name, answer_limit(options));
   if (!opened) {
     return Complaint{fmt::format("{} could not be run: {}", name, opened.error()), exit_no_verdict};
   }
   picked.externals.push_back(std::make_unique<ExternalImpl>(std::move(opened).value()));
   picked.impls.push_back(&picked.externals.back()->info);
   return std::nullopt;
+}
+
+/// Puts those of the registry that are to be isolated into a process of their own.
+void isolate(PickedImpls& picked, const ImplOptions& options) {
+  for (const ImplInfo*& impl : picked.impls) {
+    const bool asked = options.isolate == "always" || (options.isolate == "auto" && impl->isolated);
+    if (asked && picked.external(impl) == nullptr) {
+      picked.isolated.push_back(std::make_unique<ExternalImpl>(isolated(*impl, own_program(), answer_limit(options))));
+      impl = &picked.isolated.back()->info;
+    }
+  }
 }
 
 /// "page=4,full=8p" in its parts.
@@ -180,13 +196,13 @@ const ExternalImpl* PickedImpls::external(const ImplInfo* impl) const {
   return found == externals.end() ? nullptr : found->get();
 }
 
-Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names, double time_limit_s) {
+Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names, const ImplOptions& options) {
   PickedImpls picked;
   for (const std::string& name : names) {
     if (name == "mutants" || name == "all") {
       add_set(picked.impls, name);
     } else if (name.starts_with(external_prefix)) {
-      if (std::optional<Complaint> complaint = add_external(picked, name, time_limit_s)) {
+      if (std::optional<Complaint> complaint = add_external(picked, name, options)) {
         return *std::move(complaint);
       }
     } else if (const ImplInfo* impl = find_impl(name)) {
@@ -198,6 +214,7 @@ Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names,
                       name, nearest_hint(name, impl_names()))};
     }
   }
+  isolate(picked, options);
   return picked;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/complaint.hpp"
+#include "cli/impl_options.hpp"
 #include "impl/bridge/external.hpp"
 #include "impl/registry.hpp"
 #include "model/result.hpp"
@@ -18,18 +19,20 @@ namespace poolproof::cli {
 /// " (did you mean 'host'?)" or, when nothing is near, the empty string.
 std::string nearest_hint(std::string_view name, const std::vector<std::string>& known);
 
-/// Implementations of the registry, and external ones, which are started; those live as long as this.
+/// Implementations of the registry, in a process of their own where that was asked for, and external ones, which are
+/// started; those in processes live as long as this.
 struct PickedImpls {
   std::vector<const ImplInfo*> impls;
   std::vector<std::unique_ptr<ExternalImpl>> externals;
+  std::vector<std::unique_ptr<ExternalImpl>> isolated;
 
   /// The external one behind an entry of `impls`, or null.
   [[nodiscard]] const ExternalImpl* external(const ImplInfo* impl) const;
 };
 
 /// Names, or `mutants` (all of them), or `all` (every real implementation and every mutant), or `exec:COMMAND`. Each
-/// implementation once, in the order named. Not empty. External ones answer each line within `time_limit_s`.
-Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names, double time_limit_s);
+/// implementation once, in the order named. Not empty. Replicas (ImplOptions::ranks) are made by who runs them.
+Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names, const ImplOptions& options);
 
 struct PickedGeometries {
   std::vector<NamedGeometry> geometries;  ///< empty: all

@@ -13,6 +13,7 @@
 #include "cli/names.hpp"
 #include "cli/output_options.hpp"
 #include "cli/trace_input.hpp"
+#include "impl/ranks.hpp"
 #include "props/lockstep.hpp"
 
 namespace poolproof::cli {
@@ -22,7 +23,7 @@ struct ReplayOptions {
   std::string trace;
   std::vector<std::string> impls{"host"};
   std::uint32_t census_every = 1;
-  double time_limit_s = default_time_limit_s;
+  ImplOptions how;
   OutputOptions output;
 };
 
@@ -42,6 +43,7 @@ ImplRow replay_on(const ImplInfo& impl, const Trace& trace, const ReplayOptions&
   ImplRow row;
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   row.impl = impl.name;
+  row.ranks = impl.ranks;
   row.traces = 1;
   row.ops = run.ops;
   if (!run.build_error.empty()) {
@@ -53,6 +55,7 @@ ImplRow replay_on(const ImplInfo& impl, const Trace& trace, const ReplayOptions&
     row.error = failed ? fmt::format("op {}: {}", run.verdict->op, run.verdict->what) : std::string();
     FailureRecord record;
     record.impl = impl.name;
+    record.ranks = impl.ranks;
     record.verdict = *std::move(run.verdict);
     record.trace = trace;
     record.trace_file = options.trace == "-" ? "" : options.trace;
@@ -66,7 +69,7 @@ int replay(const ReplayOptions& options) {
   if (!trace) {
     return refuse_text(trace.error());
   }
-  const Result<PickedImpls, Complaint> picked = pick_impls(options.impls, options.time_limit_s);
+  const Result<PickedImpls, Complaint> picked = pick_impls(options.impls, options.how);
   if (!picked) {
     return refuse(picked.error());
   }
@@ -79,11 +82,12 @@ int replay(const ReplayOptions& options) {
   summary.command = "replay";
   summary.trace_file = options.trace;
   for (const ImplInfo* impl : picked->impls) {
-    summary.rows.push_back(replay_on(*impl, *trace, options));
+    summary.rows.push_back(replay_on(with_ranks(*impl, options.how.ranks), *trace, options));
     const ImplRow& row = summary.rows.back();
     if (row.standing == Standing::holds) {
-      console.print(fmt::format("{}: {} op{} on {}\n", console.styled("32", "holds"), row.ops, row.ops == 1 ? "" : "s",
-                                row.impl));
+      const std::string ranks = row.ranks > 1 ? fmt::format(", {} ranks", row.ranks) : std::string();
+      console.print(fmt::format("{}: {} op{} on {}{}\n", console.styled("32", "holds"), row.ops,
+                                row.ops == 1 ? "" : "s", row.impl, ranks));
     }
     print_failures(console, {row}, true);
   }
@@ -111,7 +115,7 @@ Command add_replay(CLI::App& program) {
       ->type_name("N")
       ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
-  add_time_limit(*app, options->time_limit_s);
+  add_impl_options(*app, options->how);
   add_output_options(*app, options->output);
   app->footer(
       "Exit status: 0 holds; 1 an invariant is violated, or the trace itself breaks a protocol rule (the caller's "

@@ -17,6 +17,7 @@
 #include "cli/output_file.hpp"
 #include "cli/output_options.hpp"
 #include "cli/trace_input.hpp"
+#include "impl/ranks.hpp"
 #include "props/lockstep.hpp"
 #include "props/report.hpp"
 
@@ -27,7 +28,7 @@ struct ShrinkCommand {
   std::string trace;
   std::string impl;
   std::string out;
-  double time_limit_s = default_time_limit_s;
+  ImplOptions how;
   std::uint64_t max_evaluations = ShrinkOptions().max_evaluations;
 };
 
@@ -64,13 +65,14 @@ std::string comment_of(const ShrinkCommand& command, const ShrinkResult& result,
                      result.trace.ops.size(), ops_before);
 }
 
-int write_result(const ShrinkCommand& command, OutputFile& file, const ShrinkResult& result, std::size_t ops_before) {
+int write_result(const ShrinkCommand& command, std::uint32_t ranks, OutputFile& file, const ShrinkResult& result,
+                 std::size_t ops_before) {
   if (const std::optional<Complaint> complaint =
           file.commit(print_trace(result.trace, comment_of(command, result, ops_before)))) {
     return refuse(*complaint);
   }
-  const FailureView view{command.impl, &result.trace, &result.verdict, command.out == "-" ? "" : command.out,
-                         {},           false};
+  const FailureView view{command.impl, &result.trace, &result.verdict, command.out == "-" ? "" : command.out, {},
+                         false,        ranks};
   Console console(command.out == "-", ColorMode::never);
   console.print(fmt::format("{} to {} ops in {} runs{}: {} at op {}\n", ops_before, result.trace.ops.size(),
                             result.evaluations, result.minimal ? "" : " (cut short: fewer ops may do)",
@@ -82,14 +84,14 @@ int write_result(const ShrinkCommand& command, OutputFile& file, const ShrinkRes
 }
 
 int shrink_file(const ShrinkCommand& command) {
-  const Result<PickedImpls, Complaint> picked = pick_impls({command.impl}, command.time_limit_s);
+  const Result<PickedImpls, Complaint> picked = pick_impls({command.impl}, command.how);
   if (!picked) {
     return refuse(picked.error());
   }
   if (picked->impls.size() != 1) {
     return refuse({fmt::format("--impl {}: a trace is shrunk on one implementation; name it", command.impl)});
   }
-  const ImplInfo& impl = *picked->impls.front();
+  const ImplInfo impl = with_ranks(*picked->impls.front(), command.how.ranks);
   const Result<Trace, TextError> trace = read_trace(command.trace);
   if (!trace) {
     return refuse_text(trace.error());
@@ -115,7 +117,7 @@ int shrink_file(const ShrinkCommand& command) {
                     command.trace, cause_id(run.verdict->cause), command.impl));
     return exit_no_verdict;
   }
-  return write_result(command, *file, *result, trace->ops.size());
+  return write_result(command, impl.ranks, *file, *result, trace->ops.size());
 }
 
 }  // namespace
@@ -134,7 +136,7 @@ Command add_shrink(CLI::App& program) {
       ->type_name("N")
       ->check(whole_number(1, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
-  add_time_limit(*app, command->time_limit_s);
+  add_impl_options(*app, command->how);
   app->footer(
       "The shrunk trace breaks the same invariant. OUT is written whole or not at all.\n\n"
       "Exit status: 0 OUT is written; 2 bad usage, a malformed trace, or one that no allocator's fault makes fail;\n"

@@ -25,6 +25,7 @@ std::string note_of(const FailureRecord& record) {
 FailureView FailureRecord::view() const {
   FailureView view;
   view.impl = impl;
+  view.ranks = ranks;
   view.trace = &trace;
   view.verdict = &verdict;
   view.trace_file = trace_file;

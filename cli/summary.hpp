@@ -17,6 +17,7 @@ namespace poolproof::cli {
 /// One failure, as it is shown.
 struct FailureRecord {
   std::string impl;
+  std::uint32_t ranks = 1;  ///< replicas that it was run on
   Verdict verdict;
   Trace trace;
   std::string trace_file;                    ///< empty: in no file
@@ -36,6 +37,7 @@ std::string_view standing_name(Standing standing);
 /// One implementation's part.
 struct ImplRow {
   std::string impl;
+  std::uint32_t ranks = 1;  ///< replicas that were run
   Standing standing = Standing::holds;
   std::uint64_t traces = 0;
   std::uint64_t ops = 0;
@@ -52,6 +54,7 @@ struct CampaignParameters {
   std::uint64_t traces = 0;
   std::uint32_t ops = 0;
   std::uint32_t census_every = 0;
+  std::uint32_t ranks = 1;
   std::uint32_t shard_index = 0;
   std::uint32_t shard_count = 1;
   double time_s = 0;                    ///< 0 = no limit
