@@ -4,18 +4,17 @@
 
 #include "impl/host/host.hpp"
 #include "impl/mutants/mutants.hpp"
+#include "impl/on_storage.hpp"
 
 namespace poolproof {
 namespace {
 
 ImplInfo host() {
-  return {.name = "host",
-          .kind = ImplKind::real,
-          .source = {},
-          .mechanism = {},
-          .caught_by = {},
-          .supports = [](const Geometry& /*g*/) { return true; },
-          .make = make_host};
+  ImplInfo info;
+  info.name = "host";
+  info.supports = [](const Geometry& /*g*/) { return true; };
+  make_anywhere(info, make_host);
+  return info;
 }
 
 }  // namespace

@@ -16,6 +16,8 @@
 
 namespace poolproof {
 
+class Storage;
+
 enum class ImplKind : std::uint8_t { real, mutant, canary };
 
 /// One implementation. For mutants: which real bug it plants, and what must catch it.
@@ -35,6 +37,10 @@ struct ImplInfo {
   /// Where answers have a time limit: true cuts it down while a trace that hangs is shrunk, false restores it.
   std::function<void(bool)> hurry = {};
   std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&)> make;
+  /// The same with its state on another storage (impl/host/storage.hpp), whose errors its calls throw; empty where it
+  /// has no storage to replace. on_storage() in impl/on_storage.hpp makes an entry of it.
+  std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&, std::shared_ptr<const Storage>)>
+      make_on = {};
 };
 
 /// All built-in implementations: host, the mutants by name, the canary.

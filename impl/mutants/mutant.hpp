@@ -31,7 +31,7 @@ struct MutantFacts {
   std::function<bool(const Geometry&)> supports;
 };
 
-using BuildMutant = std::function<std::unique_ptr<Allocator>(const Geometry&)>;
+using BuildMutant = std::function<std::unique_ptr<Allocator>(const Geometry&, std::shared_ptr<const Storage>)>;
 
 /// The registry entry of a mutant that `build` makes.
 ImplInfo mutant_entry(MutantFacts facts, BuildMutant build);
@@ -39,19 +39,21 @@ ImplInfo mutant_entry(MutantFacts facts, BuildMutant build);
 /// A mutant of the hybrid twin.
 template <typename Mutant>
 ImplInfo hybrid_mutant(MutantFacts facts) {
-  return mutant_entry(std::move(facts), [](const Geometry& g) { return std::make_unique<Mutant>(g); });
+  return mutant_entry(std::move(facts), [](const Geometry& g, std::shared_ptr<const Storage> storage) {
+    return std::make_unique<Mutant>(g, std::move(storage));
+  });
 }
 
 /// A mutant of every twin: `Mutant<Twin>` plants the same fault in each.
 template <template <typename> class Mutant>
-std::unique_ptr<Allocator> build_on_layout(const Geometry& geometry) {
+std::unique_ptr<Allocator> build_on_layout(const Geometry& geometry, std::shared_ptr<const Storage> storage) {
   if (geometry.hybrid()) {
-    return std::make_unique<Mutant<HybridAllocator>>(geometry);
+    return std::make_unique<Mutant<HybridAllocator>>(geometry, std::move(storage));
   }
   if (geometry.layout == Layout::pure_swa) {
-    return std::make_unique<Mutant<PureSwaAllocator>>(geometry);
+    return std::make_unique<Mutant<PureSwaAllocator>>(geometry, std::move(storage));
   }
-  return std::make_unique<Mutant<SingleAllocator>>(geometry);
+  return std::make_unique<Mutant<SingleAllocator>>(geometry, std::move(storage));
 }
 
 template <template <typename> class Mutant>
