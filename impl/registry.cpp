@@ -5,18 +5,17 @@
 #include "impl/device/device_impls.hpp"
 #include "impl/host/host.hpp"
 #include "impl/mutants/mutants.hpp"
+#include "impl/on_storage.hpp"
 
 namespace poolproof {
 namespace {
 
 ImplInfo host() {
-  return {.name = "host",
-          .kind = ImplKind::real,
-          .source = {},
-          .mechanism = {},
-          .caught_by = {},
-          .supports = [](const Geometry& /*g*/) { return true; },
-          .make = make_host};
+  ImplInfo info;
+  info.name = "host";
+  info.supports = [](const Geometry& /*g*/) { return true; };
+  make_anywhere(info, make_host);
+  return info;
 }
 
 }  // namespace
@@ -75,7 +74,12 @@ std::span<const ImplInfo> builtin_impls() {
 }
 
 std::span<const ImplInfo> device_mutant_impls() {
-  static const std::vector<ImplInfo> impls = device_code_mutants();
+  static const std::vector<ImplInfo> impls = [] {
+    std::vector<ImplInfo> all = device_code_mutants();
+    const std::vector<ImplInfo> shared = shared_mutants(builtin_impls());
+    all.insert(all.end(), shared.begin(), shared.end());
+    return all;
+  }();
   return impls;
 }
 

@@ -18,6 +18,8 @@
 
 namespace poolproof {
 
+class Storage;
+
 enum class ImplKind : std::uint8_t { real, mutant, canary };
 
 /// One implementation. For mutants: which real bug it plants, and what must catch it.
@@ -45,6 +47,10 @@ struct ImplInfo {
   std::uint32_t ranks = 1;
   /// Runs in a process of its own where that is left to us: an error may spoil the whole process.
   bool isolated = false;
+  /// The same with its state on another storage (impl/host/storage.hpp), whose errors its calls throw; empty where it
+  /// has no storage to replace. on_storage() in impl/on_storage.hpp makes an entry of it.
+  std::function<Result<std::unique_ptr<Allocator>, std::string>(const Geometry&, std::shared_ptr<const Storage>)>
+      make_on = {};
 };
 
 /// All built-in implementations: the real ones, the mutants of the host twin by name, the canary.

@@ -24,7 +24,8 @@ struct MapSetKernel {
     block.each([&](int t) {
       const std::int64_t i = block.index() * threads + t;
       if (i < count) {
-        pools.mapping[full[i]] = swa == nullptr ? 0 : swa[i];
+        const Loc loc = full[i];
+        pools.mapping[loc < 0 ? pools.mapping_length - 1 : loc] = swa == nullptr ? 0 : swa[i];
       }
     });
   }

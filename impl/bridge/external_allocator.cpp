@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "impl/bridge/wire.hpp"
+#include "impl/host/host_kv_store.hpp"
 
 namespace poolproof {
 namespace {
@@ -62,10 +63,10 @@ void ExternalAllocator::size_stores() {
     return;
   }
   full_rows_ = geo_.full + geo_.page;
-  full_kv_ = KvStore(full_rows_);
+  full_kv_ = std::make_unique<HostKvStore>(full_rows_);
   if (geo_.hybrid()) {
     swa_rows_ = geo_.ringed() ? (geo_.reqs + 1) * geo_.ring : geo_.swa + geo_.page;
-    swa_kv_ = KvStore(swa_rows_);
+    swa_kv_ = std::make_unique<HostKvStore>(swa_rows_);
   }
 }
 
@@ -316,9 +317,7 @@ Answer ExternalAllocator::write_full(std::span<const Loc> full_locs, std::span<c
     call.stamps.assign(stamps.begin(), stamps.end());
     return ask(std::move(call));
   }
-  for (std::size_t i = 0; i < full_locs.size(); ++i) {
-    full_kv_.store(full_locs[i], stamps[i]);
-  }
+  full_kv_->store(full_locs, stamps);
   return Answer::served;
 }
 
@@ -330,9 +329,7 @@ Answer ExternalAllocator::read_full(std::span<const Loc> full_locs, std::span<St
     }
     return answer;
   }
-  for (std::size_t i = 0; i < full_locs.size(); ++i) {
-    out[i] = full_kv_.load(full_locs[i]);
-  }
+  full_kv_->load(full_locs, out);
   return Answer::served;
 }
 
@@ -352,6 +349,16 @@ std::int64_t ExternalAllocator::swa_row(std::size_t index, std::int64_t slot, Po
   return row >= 0 && row < swa_rows_ ? row : 0;
 }
 
+/// Fills the rows that the sliding layers' KV of these locs is kept in.
+Answer ExternalAllocator::find_swa_rows(std::span<const Loc> full_locs, std::int64_t slot, Pos first_pos) {
+  const Answer answer = peers_of(full_locs);
+  rows_.clear();
+  for (std::size_t i = 0; answer == Answer::served && i < full_locs.size(); ++i) {
+    rows_.push_back(swa_row(i, slot, first_pos));
+  }
+  return answer;
+}
+
 Answer ExternalAllocator::write_swa(std::span<const Loc> full_locs, std::int64_t slot, Pos first_pos,
                                     std::span<const Stamp> stamps) {
   if (offered(Offer::stamps)) {
@@ -361,9 +368,9 @@ Answer ExternalAllocator::write_swa(std::span<const Loc> full_locs, std::int64_t
     call.stamps.assign(stamps.begin(), stamps.end());
     return ask(std::move(call));
   }
-  const Answer answer = peers_of(full_locs);
-  for (std::size_t i = 0; answer == Answer::served && i < full_locs.size(); ++i) {
-    swa_kv_.store(swa_row(i, slot, first_pos), stamps[i]);
+  const Answer answer = find_swa_rows(full_locs, slot, first_pos);
+  if (answer == Answer::served) {
+    swa_kv_->store(rows_, stamps);
   }
   return answer;
 }
@@ -380,9 +387,9 @@ Answer ExternalAllocator::read_swa(std::span<const Loc> full_locs, std::int64_t 
     }
     return answer;
   }
-  const Answer answer = peers_of(full_locs);
-  for (std::size_t i = 0; answer == Answer::served && i < full_locs.size(); ++i) {
-    out[i] = swa_kv_.load(swa_row(i, slot, first_pos));
+  const Answer answer = find_swa_rows(full_locs, slot, first_pos);
+  if (answer == Answer::served) {
+    swa_kv_->load(rows_, out);
   }
   return answer;
 }

@@ -77,6 +77,7 @@ class ExternalAllocator final : public Allocator, private Foresight {
   Answer lend(Offer offer, Call call, Locs& out);
   Answer peers_of(std::span<const Loc> full_locs);
   [[nodiscard]] std::int64_t swa_row(std::size_t index, std::int64_t slot, Pos first_pos) const;
+  Answer find_swa_rows(std::span<const Loc> full_locs, std::int64_t slot, Pos first_pos);
   void size_stores();
   bool fill_pool(const ToldPool& told, PoolCensus& out);
 
@@ -94,11 +95,12 @@ class ExternalAllocator final : public Allocator, private Foresight {
   bool tells_tail_ = false;  ///< its gauges name the mapping's last entry
   bool group_open_ = false;
   RequestSlots slots_;
-  KvStore full_kv_{0};
-  KvStore swa_kv_{0};
+  std::unique_ptr<KvStore> full_kv_;  ///< null where it keeps stamps itself
+  std::unique_ptr<KvStore> swa_kv_;   ///< hybrid layouts alone
   std::int64_t full_rows_ = 0;
   std::int64_t swa_rows_ = 0;
   Locs peers_;
+  std::vector<std::int64_t> rows_;  ///< scratch
   Locs mapping_;
 };
 

@@ -31,7 +31,7 @@ Result<std::shared_ptr<Device>, std::string> open_cuda(std::uint32_t rank) {
     check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount", "any device");
     return std::shared_ptr<Device>(
         std::make_shared<CudaDevice>(static_cast<int>(rank % static_cast<std::uint32_t>(count))));
-  } catch (const DeviceError& error) {
+  } catch (const StorageError& error) {
     return std::string(error.what());
   }
 }

@@ -97,7 +97,7 @@ void CudaDevice::check_waited(cudaError_t error, const char* call) const {
   check_cuda(error, call + behind, name_);
 }
 
-DeviceError CudaDevice::out_of_memory(std::size_t bytes, const char* what) const {
+StorageError CudaDevice::out_of_memory(std::size_t bytes, const char* what) const {
   std::size_t free = 0;
   std::size_t total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", 0);

@@ -14,7 +14,7 @@ namespace poolproof {
 
 class CudaDevice final : public Device {
  public:
-  /// Throws DeviceError.
+  /// Throws StorageError.
   explicit CudaDevice(int ordinal);
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
@@ -42,7 +42,7 @@ class CudaDevice final : public Device {
   void check(cudaError_t error, const char* call, std::size_t bytes) const;
   void check_waited(cudaError_t error, const char* call) const;
   void select() const;
-  [[nodiscard]] DeviceError out_of_memory(std::size_t bytes, const char* what) const;
+  [[nodiscard]] StorageError out_of_memory(std::size_t bytes, const char* what) const;
 
   int ordinal_;
   std::string name_;

@@ -15,7 +15,7 @@ namespace poolproof {
 /// Does the error outlive the call: is every further one in this process going to fail?
 [[nodiscard]] bool is_sticky(cudaError_t error);
 
-/// Throws a DeviceError unless all is well. `what` is the call with its sizes, `where` the device.
+/// Throws a StorageError unless all is well. `what` is the call with its sizes, `where` the device.
 void check_cuda(cudaError_t error, const std::string& what, const std::string& where);
 
 }  // namespace poolproof

@@ -9,30 +9,15 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "impl/storage_error.hpp"
 #include "kernels/all.hpp"
 
 namespace poolproof {
-
-/// A call of the device failed. It says which, with the kernel or the bytes, and on what device.
-class DeviceError : public std::runtime_error {
- public:
-  DeviceError(const std::string& text, std::string signature, bool sticky)
-      : std::runtime_error(text), signature_(std::move(signature)), sticky_(sticky) {}
-  /// Tells one error from another: "an illegal memory access in extend".
-  [[nodiscard]] const std::string& signature() const { return signature_; }
-  /// Every further call fails as well; the process has to be started afresh.
-  [[nodiscard]] bool sticky() const { return sticky_; }
-
- private:
-  std::string signature_;
-  bool sticky_;
-};
 
 /// Launches that were recorded and run again as one (a CUDA graph).
 class Recording {
@@ -57,7 +42,7 @@ class Device {
 
   /// For people: "NVIDIA H200 (device 0)".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Memory that reads zero. Throws DeviceError with the bytes wanted and free; `what` is for that.
+  /// Memory that reads zero. Throws StorageError with the bytes wanted and free; `what` is for that.
   [[nodiscard]] virtual void* allocate(std::size_t bytes, const char* what) = 0;
   virtual void release(void* memory) noexcept = 0;
 

@@ -6,10 +6,13 @@
 #include <utility>
 
 #include "impl/cuda/cuda.hpp"
+#include "impl/device/device_storage.hpp"
 #include "impl/device/device_twin.hpp"
 #include "impl/device/host_grid_device.hpp"
 #include "impl/device/mutants/device_mutant.hpp"
+#include "impl/host/guarded_allocator.hpp"
 #include "impl/host/host.hpp"
+#include "impl/on_storage.hpp"
 
 namespace poolproof {
 namespace {
@@ -53,11 +56,7 @@ void put_on(const DeviceKind& kind, const BuildPools& build, ImplInfo& info) {
     if (!device) {
       return device.error();
     }
-    try {
-      return guarded([&] { return std::make_unique<DeviceTwin>(build(*device, g)); });
-    } catch (const DeviceError& error) {
-      return std::string(error.what());
-    }
+    return guarded([&] { return std::make_unique<GuardedAllocator>(std::make_unique<DeviceTwin>(build(*device, g))); });
   };
   info.make = [make_rank = info.make_rank](const Geometry& g) { return make_rank(g, 0); };
 }
@@ -95,6 +94,27 @@ std::vector<ImplInfo> device_code_mutants() {
     for (const DeviceMutant& mutant : device_mutants()) {
       if (mutant.needs != kind.lacks) {
         all.push_back(mutant_impl(kind, mutant));
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<ImplInfo> shared_mutants(std::span<const ImplInfo> of_the_host) {
+  std::vector<ImplInfo> all;
+  for (const DeviceKind& kind : {host_grid(), gpu()}) {
+    const OpenStorage open = [open_device = kind.open]() -> Result<std::shared_ptr<const Storage>, std::string> {
+      Opened device = open_device(0);
+      if (!device) {
+        return device.error();
+      }
+      return device_storage(*std::move(device));
+    };
+    for (const ImplInfo& impl : of_the_host) {
+      if (impl.kind == ImplKind::mutant && impl.make_on) {
+        all.push_back(on_storage(impl, kind.name, open));
+        all.back().missing = kind.missing;
+        all.back().isolated = kind.isolated;
       }
     }
   }

@@ -15,7 +15,9 @@ ImplInfo cuda_host_impl();
 /// On a GPU, in a process of its own; replicas go round the devices.
 ImplInfo cuda_impl();
 
-/// Faults in device code, on both devices. Those of the host twins, steps on device memory: `shared_mutants`.
+/// Faults in device code, on both devices.
 std::vector<ImplInfo> device_code_mutants();
+/// The mutants of the host twin, with their state in the memory of both devices and lent by its kernels.
+std::vector<ImplInfo> shared_mutants(std::span<const ImplInfo> of_the_host);
 
 }  // namespace poolproof

@@ -6,7 +6,7 @@
 // free) and do not suffice, the counts are learnt first, which waits.
 //
 // Index arrays in device memory are read in the order of calls: they may be overwritten by what is launched afterwards.
-// Errors of the device are thrown as DeviceError.
+// Errors of the device are thrown as StorageError.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct RecordedCalls {
 
 class DevicePools {
  public:
-  /// The geometry is a checked one. Throws DeviceError when memory does not suffice.
+  /// The geometry is a checked one. Throws StorageError when memory does not suffice.
   DevicePools(std::shared_ptr<Device> device, const Geometry& geometry);
   virtual ~DevicePools() = default;
   DevicePools& operator=(const DevicePools&) = delete;

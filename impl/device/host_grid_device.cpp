@@ -30,7 +30,7 @@ void* HostGridDevice::allocate(std::size_t bytes, const char* what) {
   // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): nothing in std hands out memory that is zero before it is touched
   void* memory = std::calloc(std::max<std::size_t>(bytes, 1), 1);
   if (memory == nullptr) {
-    throw DeviceError(fmt::format("out of memory: {} bytes wanted for {}", bytes, what), "out of memory", false);
+    throw StorageError(fmt::format("out of memory: {} bytes wanted for {}", bytes, what), "out of memory", false);
   }
   return memory;
 }
@@ -56,7 +56,7 @@ void HostGridDevice::upload(void* to, const void* from, std::size_t bytes) {
 
 void HostGridDevice::download(void* to, const void* from, std::size_t bytes) {
   if (recording_ != nullptr) {
-    throw DeviceError("a download cannot be recorded: it waits", "download while recording", false);
+    throw StorageError("a download cannot be recorded: it waits", "download while recording", false);
   }
   if (bytes > 0) {
     std::memcpy(to, from, bytes);

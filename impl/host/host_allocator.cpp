@@ -1,15 +1,27 @@
 #include "impl/host/host_allocator.hpp"
 
 #include <cstddef>
+#include <utility>
 
 namespace poolproof {
 
-HostAllocator::HostAllocator(const Geometry& geometry)
-    : geometry_(geometry),
-      pools_{PagePool(geometry.full, geometry.page, geometry.need_sort),
-             PagePool(geometry.hybrid() ? geometry.swa : 0, geometry.page, geometry.need_sort)},
+HostAllocator::HostAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage)
+    : storage_(std::move(storage)),
+      geometry_(geometry),
+      pools_(new_pools()),
       slots_(geometry.reqs),
-      full_kv_(geometry.full + geometry.page) {}
+      full_kv_(new_full_kv()) {}
+
+HostAllocator::Pools HostAllocator::new_pools() const {
+  const auto pool = [this](Tokens size) {
+    return Cloned<PagePool>(storage_->page_pool(size, geometry_.page, geometry_.need_sort));
+  };
+  return {pool(geometry_.full), pool(geometry_.hybrid() ? geometry_.swa : 0)};
+}
+
+Cloned<KvStore> HostAllocator::new_full_kv() const {
+  return Cloned<KvStore>(storage_->kv_store(geometry_.full + geometry_.page));
+}
 
 // Lending.
 
@@ -150,11 +162,10 @@ Answer HostAllocator::clear() {
 Answer HostAllocator::resize(Tokens full, Tokens swa) {
   geometry_.full = full;
   geometry_.swa = geometry_.hybrid() ? swa : 0;
-  pools_ = {PagePool(full, geometry_.page, geometry_.need_sort),
-            PagePool(geometry_.swa, geometry_.page, geometry_.need_sort)};
+  pools_ = new_pools();
   forget_group();
   slots_.clear();
-  full_kv_ = KvStore(full + geometry_.page);
+  full_kv_ = new_full_kv();
   return Answer::served;
 }
 
@@ -179,16 +190,12 @@ Answer HostAllocator::give_slot(std::int64_t slot) {
 // KV of full-attention layers.
 
 Answer HostAllocator::write_full(std::span<const Loc> full_locs, std::span<const Stamp> stamps) {
-  for (std::size_t i = 0; i < full_locs.size(); ++i) {
-    full_kv_.store(full_locs[i], stamps[i]);
-  }
+  full_kv_->store(full_locs, stamps);
   return Answer::served;
 }
 
 Answer HostAllocator::read_full(std::span<const Loc> full_locs, std::span<Stamp> out) {
-  for (std::size_t i = 0; i < full_locs.size(); ++i) {
-    out[i] = full_kv_.load(full_locs[i]);
-  }
+  full_kv_->load(full_locs, out);
   return Answer::served;
 }
 
@@ -196,11 +203,18 @@ Answer HostAllocator::read_full(std::span<const Loc> full_locs, std::span<Stamp>
 
 Answer HostAllocator::gauges(Gauges& out) {
   const PagePool& full = pool(Pool::full);
-  out = Gauges{};
-  out.available = out.full_available = full.available();
-  out.size = out.full_size = full.size();
-  out.slots_free = slots_.free_count();
-  out.slots = slots_.count();
+  // Every field is named: filling the whole first would cost more than all the rest of it.
+  out = {.available = full.available(),
+         .size = full.size(),
+         .full_available = full.available(),
+         .full_size = full.size(),
+         .swa_available = 0,
+         .swa_size = 0,
+         .swa_pool_available = 0,
+         .swa_pool_size = 0,
+         .slots_free = slots_.free_count(),
+         .slots = slots_.count(),
+         .mapping_tail = -1};
   return Answer::served;
 }
 

@@ -1,5 +1,6 @@
 // What the host twins share: two pools of pages (the second one empty where the layout has no SWA pool), the free
-// group, request slots and the KV of full-attention layers.
+// group, request slots and the KV of full-attention layers. Pools, mapping and KV are kept by a storage, which is this
+// process's memory unless another one is given; a group and request slots are the twin's own.
 //
 // The protected virtual functions are the single steps of the engine's allocator. Each mutant in impl/mutants/ plants
 // its bug by overriding one of them.
@@ -7,14 +8,17 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "impl/allocator.hpp"
+#include "impl/host/cloned.hpp"
 #include "impl/host/kv_store.hpp"
 #include "impl/host/page_pool.hpp"
 #include "impl/host/request_slots.hpp"
+#include "impl/host/storage.hpp"
 #include "model/geometry.hpp"
 
 namespace poolproof {
@@ -50,7 +54,7 @@ class HostAllocator : public Allocator {
   Answer census(Census& out) override;
 
  protected:
-  explicit HostAllocator(const Geometry& geometry);
+  HostAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage);
 
   // The steps.
 
@@ -77,23 +81,29 @@ class HostAllocator : public Allocator {
   virtual void restore_pool(Pool which, const PageLists& lists);
 
   [[nodiscard]] const Geometry& geometry() const { return geometry_; }
-  [[nodiscard]] PagePool& pool(Pool which) { return pools_[static_cast<std::size_t>(which)]; }
-  [[nodiscard]] const PagePool& pool(Pool which) const { return pools_[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] const Storage& storage() const { return *storage_; }
+  [[nodiscard]] PagePool& pool(Pool which) { return *pools_[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] const PagePool& pool(Pool which) const { return *pools_[static_cast<std::size_t>(which)]; }
   [[nodiscard]] std::vector<Page>& deferred(Pool which) { return deferred_[static_cast<std::size_t>(which)]; }
   [[nodiscard]] bool group_open() const { return group_open_; }
   void set_group_open(bool open) { group_open_ = open; }
   [[nodiscard]] RequestSlots& slots() { return slots_; }
-  [[nodiscard]] KvStore& full_kv() { return full_kv_; }
+  [[nodiscard]] KvStore& full_kv() { return *full_kv_; }
 
  private:
+  using Pools = std::array<Cloned<PagePool>, 2>;
+
+  [[nodiscard]] Pools new_pools() const;
+  [[nodiscard]] Cloned<KvStore> new_full_kv() const;
   void forget_group();
 
+  std::shared_ptr<const Storage> storage_;  ///< before its pieces: it outlives them
   Geometry geometry_;
-  std::array<PagePool, 2> pools_;
+  Pools pools_;
   bool group_open_ = false;
   std::array<std::vector<Page>, 2> deferred_;
   RequestSlots slots_;
-  KvStore full_kv_;
+  Cloned<KvStore> full_kv_;
   std::vector<Page> touched_;  ///< scratch
 };
 

@@ -1,16 +1,20 @@
 #include "impl/host/hybrid_allocator.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace poolproof {
 
-HybridAllocator::HybridAllocator(const Geometry& geometry)
-    : HostAllocator(geometry), mapping_(geometry.mapping_length()), swa_kv_(swa_rows(geometry)) {}
+HybridAllocator::HybridAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage)
+    : HostAllocator(geometry, std::move(storage)),
+      mapping_(HostAllocator::storage().mapping(geometry.mapping_length())),
+      swa_kv_(new_swa_kv()) {}
 
 std::unique_ptr<Allocator> HybridAllocator::clone() const { return std::make_unique<HybridAllocator>(*this); }
 
-std::int64_t HybridAllocator::swa_rows(const Geometry& geometry) {
-  return geometry.ringed() ? (geometry.reqs + 1) * geometry.ring : geometry.swa + geometry.page;
+Cloned<KvStore> HybridAllocator::new_swa_kv() const {
+  const Geometry& g = geometry();
+  return Cloned<KvStore>(storage().kv_store(g.ringed() ? (g.reqs + 1) * g.ring : g.swa + g.page));
 }
 
 // Lending.
@@ -82,22 +86,14 @@ Answer HybridAllocator::alloc_extend_swa_tail(Pos prefix_len, Pos seq_len, Loc l
 }
 
 std::span<const Loc> HybridAllocator::peers_of(std::span<const Loc> full_locs) {
-  last_peers_.resize(full_locs.size());
-  std::transform(full_locs.begin(), full_locs.end(), last_peers_.begin(), [this](Loc loc) { return mapping_.at(loc); });
-  return last_peers_;
+  peer_locs_.resize(full_locs.size());
+  mapping_->translate(full_locs, peer_locs_);
+  return peer_locs_;
 }
 
-void HybridAllocator::pair(std::span<const Loc> full, std::span<const Loc> swa) {
-  for (std::size_t i = 0; i < full.size(); ++i) {
-    mapping_.set(full[i], swa[i]);
-  }
-}
+void HybridAllocator::pair(std::span<const Loc> full, std::span<const Loc> swa) { mapping_->pair(full, swa); }
 
-void HybridAllocator::clear_outside_tail(std::span<const Loc> full) {
-  for (const Loc loc : full) {
-    mapping_.set(loc, 0);
-  }
-}
+void HybridAllocator::clear_outside_tail(std::span<const Loc> full) { mapping_->clear(full); }
 
 // Giving back.
 
@@ -122,27 +118,13 @@ void HybridAllocator::free_swa_pages(Side /*side*/, std::span<const Page> full_p
 }
 
 void HybridAllocator::collect_peers(std::span<const Page> full_pages, std::vector<Page>& out) {
-  out.clear();
-  const auto page_size = static_cast<std::size_t>(geometry().page);
-  Page last = 0;
-  for (const Page page : full_pages) {
-    const auto first = static_cast<std::size_t>(pool(Pool::full).first_loc(page));
-    // After a load-back the slots of one page may be paired with two SWA pages, or with none: all are looked at.
-    for (const Loc peer : mapping_.entries().subspan(first, page_size)) {
-      const Page peer_page = pool(Pool::swa).page_of(peer);
-      if (peer != 0 && peer_page != last) {
-        out.push_back(peer_page);
-        last = peer_page;
-      }
-    }
-  }
+  // After a load-back the slots of one page may be paired with two SWA pages, or with none: all are looked at.
+  mapping_->peer_pages(full_pages, geometry().page, out);
   sort_unique(out);
 }
 
 void HybridAllocator::detach_peers(std::span<const Page> full_pages) {
-  for (const Page page : full_pages) {
-    mapping_.clear(pool(Pool::full).first_loc(page), geometry().page);
-  }
+  mapping_->clear_pages(full_pages, geometry().page);
 }
 
 // The mapping.
@@ -153,14 +135,12 @@ Answer HybridAllocator::set_full_to_swa_mapping(std::span<const Loc> full, std::
 }
 
 Answer HybridAllocator::clear_full_to_swa_mapping(std::span<const Loc> full) {
-  for (const Loc loc : full) {
-    mapping_.set(loc, 0);
-  }
+  mapping_->clear(full);
   return Answer::served;
 }
 
 Answer HybridAllocator::translate_loc_from_full_to_swa(std::span<const Loc> full, std::span<Loc> out) {
-  std::transform(full.begin(), full.end(), out.begin(), [this](Loc loc) { return mapping_.at(loc); });
+  mapping_->translate(full, out);
   return Answer::served;
 }
 
@@ -172,13 +152,13 @@ Answer HybridAllocator::clear() {
   return HostAllocator::clear();
 }
 
-void HybridAllocator::clear_mapping() { mapping_ = Mapping(geometry().mapping_length()); }
+void HybridAllocator::clear_mapping() { mapping_->reset(geometry().mapping_length()); }
 
 Answer HybridAllocator::resize(Tokens full, Tokens swa) {
   snapshots_.clear();
   HostAllocator::resize(full, swa);
   clear_mapping();
-  swa_kv_ = KvStore(swa_rows(geometry()));
+  swa_kv_ = new_swa_kv();
   return Answer::served;
 }
 
@@ -204,24 +184,30 @@ void HybridAllocator::restore_snapshot(const Snapshot& snapshot) {
 
 // KV of sliding-window layers.
 
-std::int64_t HybridAllocator::swa_row(Loc full_loc, std::int64_t slot, Pos pos) const {
-  // A loc without a peer maps to the padding slot: its KV is stored there and is nobody's.
-  return geometry().ringed() ? slot * geometry().ring + pos % geometry().ring : mapping_.at(full_loc);
+std::span<const std::int64_t> HybridAllocator::swa_rows(std::span<const Loc> full_locs, std::int64_t slot,
+                                                        Pos first_pos) {
+  if (!geometry().ringed()) {
+    return peers_of(full_locs);  // of a loc without a peer the padding slot: its KV is stored there and is nobody's
+  }
+  const Tokens ring = geometry().ring;
+  rows_.resize(full_locs.size());
+  Pos at = first_pos % ring;
+  for (std::int64_t& row : rows_) {
+    row = slot * ring + at;
+    at = at + 1 == ring ? 0 : at + 1;
+  }
+  return rows_;
 }
 
 Answer HybridAllocator::write_swa(std::span<const Loc> full_locs, std::int64_t slot, Pos first_pos,
                                   std::span<const Stamp> stamps) {
-  for (std::size_t i = 0; i < full_locs.size(); ++i) {
-    swa_kv_.store(swa_row(full_locs[i], slot, first_pos + static_cast<Pos>(i)), stamps[i]);
-  }
+  swa_kv_->store(swa_rows(full_locs, slot, first_pos), stamps);
   return Answer::served;
 }
 
 Answer HybridAllocator::read_swa(std::span<const Loc> full_locs, std::int64_t slot, Pos first_pos,
                                  std::span<Stamp> out) {
-  for (std::size_t i = 0; i < full_locs.size(); ++i) {
-    out[i] = swa_kv_.load(swa_row(full_locs[i], slot, first_pos + static_cast<Pos>(i)));
-  }
+  swa_kv_->load(swa_rows(full_locs, slot, first_pos), out);
   return Answer::served;
 }
 
@@ -240,13 +226,13 @@ Answer HybridAllocator::gauges(Gauges& out) {
     out.available = std::min(out.full_available, out.swa_available);
   }
   out.size = std::min(out.full_size, out.swa_size);
-  out.mapping_tail = mapping_.tail();
+  out.mapping_tail = mapping_->tail();
   return Answer::served;
 }
 
 Answer HybridAllocator::census(Census& out) {
   HostAllocator::census(out);
-  out.mapping = mapping_.entries();
+  out.mapping = mapping_->entries();
   return Answer::served;
 }
 

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "impl/host/host_allocator.hpp"
@@ -13,7 +15,7 @@ namespace poolproof {
 
 class HybridAllocator : public HostAllocator {
  public:
-  explicit HybridAllocator(const Geometry& geometry);
+  explicit HybridAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage = host_storage());
 
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override;
 
@@ -44,7 +46,7 @@ class HybridAllocator : public HostAllocator {
   struct Snapshot {
     PageLists full;
     PageLists swa;
-    Mapping mapping;
+    Cloned<Mapping> mapping;
   };
 
   // The steps that a single pool does not have.
@@ -64,23 +66,25 @@ class HybridAllocator : public HostAllocator {
   virtual void detach_peers(std::span<const Page> full_pages);
   virtual void restore_snapshot(const Snapshot& snapshot);
   virtual void clear_mapping();
-  /// Where the SWA KV of a position is stored.
-  [[nodiscard]] std::int64_t swa_row(Loc full_loc, std::int64_t slot, Pos pos) const;
+  /// Where the SWA KV of positions from `first_pos` on is stored. Valid until the next call on the allocator.
+  [[nodiscard]] std::span<const std::int64_t> swa_rows(std::span<const Loc> full_locs, std::int64_t slot,
+                                                       Pos first_pos);
 
-  [[nodiscard]] Mapping& mapping() { return mapping_; }
-  [[nodiscard]] const Mapping& mapping() const { return mapping_; }
-  [[nodiscard]] KvStore& swa_kv() { return swa_kv_; }
+  [[nodiscard]] Mapping& mapping() { return *mapping_; }
+  [[nodiscard]] const Mapping& mapping() const { return *mapping_; }
+  [[nodiscard]] KvStore& swa_kv() { return *swa_kv_; }
 
  private:
-  [[nodiscard]] static std::int64_t swa_rows(const Geometry& geometry);
+  [[nodiscard]] Cloned<KvStore> new_swa_kv() const;
   [[nodiscard]] std::span<const Loc> peers_of(std::span<const Loc> full_locs);
 
-  Mapping mapping_;
-  KvStore swa_kv_;  ///< by SWA loc, or by ring row
+  Cloned<Mapping> mapping_;
+  Cloned<KvStore> swa_kv_;  ///< by SWA loc, or by ring row
   std::map<std::uint32_t, Snapshot> snapshots_;
-  Locs swa_locs_;            ///< scratch
-  Locs last_peers_;          ///< scratch
-  std::vector<Page> peers_;  ///< scratch
+  Locs swa_locs_;                   ///< scratch
+  Locs peer_locs_;                  ///< scratch
+  std::vector<std::int64_t> rows_;  ///< scratch
+  std::vector<Page> peers_;         ///< scratch
 };
 
 }  // namespace poolproof

@@ -1,11 +1,16 @@
 #include "impl/host/pure_swa_allocator.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace poolproof {
 
-PureSwaAllocator::PureSwaAllocator(const Geometry& geometry)
-    : SingleAllocator(geometry), swa_kv_(geometry.full + geometry.page) {}
+PureSwaAllocator::PureSwaAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage)
+    : SingleAllocator(geometry, std::move(storage)), swa_kv_(new_swa_kv()) {}
+
+Cloned<KvStore> PureSwaAllocator::new_swa_kv() const {
+  return Cloned<KvStore>(storage().kv_store(geometry().full + geometry().page));
+}
 
 std::unique_ptr<Allocator> PureSwaAllocator::clone() const { return std::make_unique<PureSwaAllocator>(*this); }
 
@@ -27,23 +32,20 @@ Answer PureSwaAllocator::translate_loc_from_full_to_swa(std::span<const Loc> ful
 }
 
 Answer PureSwaAllocator::resize(Tokens full, Tokens swa) {
-  swa_kv_ = KvStore(full + geometry().page);
-  return SingleAllocator::resize(full, swa);
+  const Answer answer = SingleAllocator::resize(full, swa);
+  swa_kv_ = new_swa_kv();
+  return answer;
 }
 
 Answer PureSwaAllocator::write_swa(std::span<const Loc> full_locs, std::int64_t /*slot*/, Pos /*first_pos*/,
                                    std::span<const Stamp> stamps) {
-  for (std::size_t i = 0; i < full_locs.size(); ++i) {
-    swa_kv_.store(full_locs[i], stamps[i]);
-  }
+  swa_kv_->store(full_locs, stamps);
   return Answer::served;
 }
 
 Answer PureSwaAllocator::read_swa(std::span<const Loc> full_locs, std::int64_t /*slot*/, Pos /*first_pos*/,
                                   std::span<Stamp> out) {
-  for (std::size_t i = 0; i < full_locs.size(); ++i) {
-    out[i] = swa_kv_.load(full_locs[i]);
-  }
+  swa_kv_->load(full_locs, out);
   return Answer::served;
 }
 

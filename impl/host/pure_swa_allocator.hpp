@@ -1,13 +1,15 @@
 // Every layer slides: one token pool whose locs are SWA locs as well. The mapping is the identity and cannot be edited.
 #pragma once
 
+#include <memory>
+
 #include "impl/host/single_allocator.hpp"
 
 namespace poolproof {
 
 class PureSwaAllocator : public SingleAllocator {
  public:
-  explicit PureSwaAllocator(const Geometry& geometry);
+  explicit PureSwaAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage = host_storage());
 
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override;
 
@@ -26,7 +28,9 @@ class PureSwaAllocator : public SingleAllocator {
   void free_pages(Side side, std::span<const Page> full_pages) override;
 
  private:
-  KvStore swa_kv_;
+  [[nodiscard]] Cloned<KvStore> new_swa_kv() const;
+
+  Cloned<KvStore> swa_kv_;
 };
 
 }  // namespace poolproof

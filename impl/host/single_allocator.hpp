@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <utility>
 
 #include "impl/host/host_allocator.hpp"
 
@@ -10,7 +12,8 @@ namespace poolproof {
 
 class SingleAllocator : public HostAllocator {
  public:
-  explicit SingleAllocator(const Geometry& geometry) : HostAllocator(geometry) {}
+  explicit SingleAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage = host_storage())
+      : HostAllocator(geometry, std::move(storage)) {}
 
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override;
 

@@ -1,6 +1,9 @@
 // B11, ovg-project/kvcached#398: the free list starts at page 0, so the padding page goes to a real request and the
 // last page to nobody.
 // Needs: any pool. Expected first: SENTINEL_UNTOUCHED, at the first lending.
+#include <memory>
+#include <utility>
+
 #include "impl/mutants/mutants.hpp"
 
 namespace poolproof {
@@ -9,7 +12,10 @@ namespace {
 template <typename Twin>
 class FreeListFromZero final : public Mutated<FreeListFromZero<Twin>, Twin> {
  public:
-  explicit FreeListFromZero(const Geometry& geometry) : Mutated<FreeListFromZero<Twin>, Twin>(geometry) { seed(); }
+  FreeListFromZero(const Geometry& geometry, std::shared_ptr<const Storage> storage)
+      : Mutated<FreeListFromZero<Twin>, Twin>(geometry, std::move(storage)) {
+    seed();
+  }
 
   Answer clear() override {
     const Answer answer = Twin::clear();

@@ -3,6 +3,8 @@
 // generation.
 // Needs: a ring, and a slot taken again. Expected first: KV_FRESH, at the new owner's read.
 #include <cstddef>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "impl/mutants/mutants.hpp"
@@ -12,7 +14,10 @@ namespace {
 
 class RingStaleRows final : public Mutated<RingStaleRows, HybridAllocator> {
  public:
-  explicit RingStaleRows(const Geometry& geometry) : Mutated(geometry) { forget_rows(); }
+  RingStaleRows(const Geometry& geometry, std::shared_ptr<const Storage> storage)
+      : Mutated(geometry, std::move(storage)) {
+    forget_rows();
+  }
 
   Answer resize(Tokens full, Tokens swa) override {
     forget_rows();
@@ -21,15 +26,19 @@ class RingStaleRows final : public Mutated<RingStaleRows, HybridAllocator> {
 
   Answer write_swa(std::span<const Loc> full_locs, std::int64_t slot, Pos first_pos,
                    std::span<const Stamp> stamps) override {
-    for (std::size_t i = 0; i < full_locs.size(); ++i) {
+    const std::span<const std::int64_t> rows = swa_rows(full_locs, slot, first_pos);
+    std::vector<std::int64_t> written;
+    std::vector<Stamp> written_stamps;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
       const Pos pos = first_pos + static_cast<Pos>(i);
-      const std::int64_t row = swa_row(full_locs[i], slot, pos);
-      Pos& held = positions_[static_cast<std::size_t>(row)];
+      Pos& held = positions_[static_cast<std::size_t>(rows[i])];
       if (held != pos) {
         held = pos;
-        swa_kv().store(row, stamps[i]);
+        written.push_back(rows[i]);
+        written_stamps.push_back(stamps[i]);
       }
     }
+    swa_kv().store(written, written_stamps);
     return Answer::served;
   }
 

@@ -1,6 +1,7 @@
 // The KV store writes tokens in pairs and swaps the halves of the last one.
 // Needs: any pool, and a write of two tokens or more. Expected first: KV_INTACT, or KV_FRESH where the other
 // token lies on a page that was lent earlier.
+#include <array>
 #include <cstddef>
 
 #include "impl/mutants/mutants.hpp"
@@ -16,8 +17,8 @@ class KvPairSwapped final : public Mutated<KvPairSwapped<Twin>, Twin> {
   Answer write_full(std::span<const Loc> full_locs, std::span<const Stamp> stamps) override {
     const Answer answer = Twin::write_full(full_locs, stamps);
     if (const std::size_t count = full_locs.size(); count > 1) {
-      this->full_kv().store(full_locs[count - 2], stamps[count - 1]);
-      this->full_kv().store(full_locs[count - 1], stamps[count - 2]);
+      const std::array<Stamp, 2> swapped{stamps[count - 1], stamps[count - 2]};
+      this->full_kv().store(full_locs.last(2), swapped);
     }
     return answer;
   }

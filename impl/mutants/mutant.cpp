@@ -1,5 +1,10 @@
 #include "impl/mutants/mutant.hpp"
 
+#include <optional>
+#include <utility>
+
+#include "impl/on_storage.hpp"
+
 namespace poolproof {
 namespace {
 
@@ -14,29 +19,44 @@ ImplInfo entry_of(MutantFacts facts) {
   return info;
 }
 
+/// What is wrong with building it there, as a sentence.
+std::optional<std::string> unsuited(const ImplInfo& info, const Geometry& g) {
+  if (auto fault = geometry_fault(g)) {
+    return fault;
+  }
+  if (!info.supports(g)) {
+    return info.name + " cannot show on this pool (" + to_string(g) + "); `poolproof list mutants` says what it needs";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+ImplInfo mutant_entry(MutantFacts facts, BuildMutant build) {
+  ImplInfo info = entry_of(std::move(facts));
+  auto make_on = [bare = info, build = std::move(build)](
+                     const Geometry& g,
+                     std::shared_ptr<const Storage> storage) -> Result<std::unique_ptr<Allocator>, std::string> {
+    if (auto fault = unsuited(bare, g)) {
+      return *std::move(fault);
+    }
+    return guarded([&] { return build(g, std::move(storage)); });
+  };
+  make_anywhere(info, std::move(make_on));
+  return info;
+}
 
 ImplInfo ranked_mutant_entry(MutantFacts facts, std::uint32_t ranks, BuildMutantRank build) {
   ImplInfo info = entry_of(std::move(facts));
   info.ranks = ranks;
-  info.make_rank = [name = info.name, supports = info.supports, build = std::move(build)](
+  info.make_rank = [bare = info, build = std::move(build)](
                        const Geometry& g, std::uint32_t rank) -> Result<std::unique_ptr<Allocator>, std::string> {
-    if (auto fault = geometry_fault(g)) {
-      return *fault;
+    if (auto fault = unsuited(bare, g)) {
+      return *std::move(fault);
     }
-    if (!supports(g)) {
-      return name + " cannot show on this pool (" + to_string(g) + "); `poolproof list mutants` says what it needs";
-    }
-    return build_checked(g, [&] { return build(g, rank); });
+    return guarded([&] { return build(g, rank); });
   };
   info.make = [make_rank = info.make_rank](const Geometry& g) { return make_rank(g, 0); };
-  return info;
-}
-
-ImplInfo mutant_entry(MutantFacts facts, BuildMutant build) {
-  ImplInfo info = ranked_mutant_entry(
-      std::move(facts), 1, [build = std::move(build)](const Geometry& g, std::uint32_t) { return build(g); });
-  info.make_rank = {};  // all replicas are alike
   return info;
 }
 

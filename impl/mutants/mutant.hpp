@@ -31,7 +31,7 @@ struct MutantFacts {
   std::function<bool(const Geometry&)> supports;
 };
 
-using BuildMutant = std::function<std::unique_ptr<Allocator>(const Geometry&)>;
+using BuildMutant = std::function<std::unique_ptr<Allocator>(const Geometry&, std::shared_ptr<const Storage>)>;
 using BuildMutantRank = std::function<std::unique_ptr<Allocator>(const Geometry&, std::uint32_t rank)>;
 
 /// The registry entry of a mutant that `build` makes.
@@ -43,7 +43,9 @@ ImplInfo ranked_mutant_entry(MutantFacts facts, std::uint32_t ranks, BuildMutant
 /// A mutant of the hybrid twin.
 template <typename Mutant>
 ImplInfo hybrid_mutant(MutantFacts facts) {
-  return mutant_entry(std::move(facts), [](const Geometry& g) { return std::make_unique<Mutant>(g); });
+  return mutant_entry(std::move(facts), [](const Geometry& g, std::shared_ptr<const Storage> storage) {
+    return std::make_unique<Mutant>(g, std::move(storage));
+  });
 }
 
 /// A mutant of every twin: `Mutant<Twin>` plants the same fault in each. What follows the geometry goes to it too.
@@ -60,7 +62,9 @@ std::unique_ptr<Allocator> build_on_layout(const Geometry& geometry, More... mor
 
 template <template <typename> class Mutant>
 ImplInfo any_layout_mutant(MutantFacts facts) {
-  return mutant_entry(std::move(facts), [](const Geometry& g) { return build_on_layout<Mutant>(g); });
+  return mutant_entry(std::move(facts), [](const Geometry& g, std::shared_ptr<const Storage> storage) {
+    return build_on_layout<Mutant>(g, std::move(storage));
+  });
 }
 
 // Geometries that faults need.

@@ -23,9 +23,7 @@ class PartialClear : public Mutated<Mutant, HybridAllocator> {
       HybridAllocator::detach_peers(full_pages);
       return;
     }
-    for (const Loc loc : passed_) {
-      this->mapping().set(loc, 0);
-    }
+    this->mapping().clear(passed_);
   }
 
  private:

@@ -1,6 +1,7 @@
 // Ring writes take the row by position mod window, reads by position mod ring.
 // Needs: a ring longer than the window. Expected first: KV_INTACT, or KV_FRESH where the slot had an owner before.
 #include <cstddef>
+#include <vector>
 
 #include "impl/mutants/mutants.hpp"
 
@@ -13,10 +14,12 @@ class RingRowModWindow final : public Mutated<RingRowModWindow, HybridAllocator>
 
   Answer write_swa(std::span<const Loc> full_locs, std::int64_t slot, Pos first_pos,
                    std::span<const Stamp> stamps) override {
+    std::vector<std::int64_t> rows;
     for (std::size_t i = 0; i < full_locs.size(); ++i) {
       const Pos pos = first_pos + static_cast<Pos>(i);
-      swa_kv().store(slot * geometry().ring + pos % geometry().window, stamps[i]);
+      rows.push_back(slot * geometry().ring + pos % geometry().window);
     }
+    swa_kv().store(rows, stamps);
     return Answer::served;
   }
 };

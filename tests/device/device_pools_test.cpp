@@ -217,10 +217,10 @@ TEST_P(Pools, APoolThatDoesNotFitIsRefusedWithTheBytesWanted) {
       many.push_back(std::make_unique<DevicePools>(device, huge));
     }
     FAIL() << "64 pools of 2^30 tokens fit";
-  } catch (const DeviceError& error) {
+  } catch (const StorageError& error) {
     EXPECT_NE(std::string(error.what()).find("bytes wanted for"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("free on"), std::string::npos) << error.what();
-    EXPECT_FALSE(error.sticky());
+    EXPECT_FALSE(error.beyond_repair());
   }
   many.clear();
   EXPECT_NO_THROW(DevicePools(device, paired_geometry(16, 64))) << "the device can still be used";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,7 @@ class Recorder final : public Allocator {
   Answer gauges(Gauges& out) override;
   Answer census(Census& out) override { return inner_->census(out); }
   [[nodiscard]] std::string failure() const override { return inner_->failure(); }
+  [[nodiscard]] std::optional<Breakdown> breakdown() const override { return inner_->breakdown(); }
 
  private:
   Answer record(CallKind kind, std::vector<Numbers> args, Numbers data, Answer answer);
