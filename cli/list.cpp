@@ -51,7 +51,18 @@ std::vector<std::string> caught_by(const ImplInfo& impl) {
 
 Json impl_items(bool mutants) {
   Json items = Json::array();
+  std::vector<const ImplInfo*> listed;
   for (const ImplInfo& impl : builtin_impls()) {
+    listed.push_back(&impl);
+  }
+  // Of the devices' mutants those with a fault of their own; the others are the host twin's once more.
+  for (const ImplInfo& impl : device_mutant_impls()) {
+    if (impl.make_rank) {
+      listed.push_back(&impl);
+    }
+  }
+  for (const ImplInfo* one : listed) {
+    const ImplInfo& impl = *one;
     if (mutants && impl.kind != ImplKind::mutant) {
       continue;
     }
@@ -174,7 +185,9 @@ Command add_list(CLI::App& program) {
       ->check(CLI::IsMember({"impls", "mutants", "invariants", "geometries", "rules"}));
   app->add_flag("--names", options->names, "Names alone, one a line");
   app->add_option("--json", options->json, "Write the list as JSON instead; - is stdout")->type_name("FILE");
-  app->footer("Exit status: 0; 2 bad usage.");
+  app->footer(
+      "Each mutant of the host twin also runs on the device implementations, as cuda:NAME and cuda-host:NAME.\n\n"
+      "Exit status: 0; 2 bad usage.");
   return {app, [options] { return list(*options); }};
 }
 

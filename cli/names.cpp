@@ -51,15 +51,25 @@ const char* environment(const char* name) {
 }
 
 std::vector<std::string> impl_names() {
-  std::vector<std::string> names{"mutants", "all"};
-  for (const ImplInfo& impl : builtin_impls()) {
-    names.push_back(impl.name);
+  std::vector<std::string> names{"mutants", "all", "cuda:mutants", "cuda-host:mutants"};
+  for (const std::span<const ImplInfo> impls : {builtin_impls(), device_mutant_impls()}) {
+    for (const ImplInfo& impl : impls) {
+      names.push_back(impl.name);
+    }
   }
   return names;
 }
 
+constexpr std::string_view mutant_set = "mutants";
+
+bool is_set(std::string_view name) {
+  return name == mutant_set || name == "all" || name == "cuda:mutants" || name == "cuda-host:mutants";
+}
+
+/// "all" leaves out what cannot run on this machine: nobody asked for it by name.
 bool in_set(const ImplInfo& impl, std::string_view set) {
-  return impl.kind == ImplKind::mutant || (set == "all" && impl.kind == ImplKind::real);
+  return impl.kind == ImplKind::mutant ||
+         (set == "all" && impl.kind == ImplKind::real && (!impl.missing || !impl.missing()));
 }
 
 void add_once(std::vector<const ImplInfo*>& picked, const ImplInfo* impl) {
@@ -69,8 +79,10 @@ void add_once(std::vector<const ImplInfo*>& picked, const ImplInfo* impl) {
 }
 
 void add_set(std::vector<const ImplInfo*>& picked, std::string_view set) {
-  for (const ImplInfo& impl : builtin_impls()) {
-    if (in_set(impl, set)) {
+  const bool of_a_device = set.ends_with(':' + std::string(mutant_set));
+  const std::string_view prefix = of_a_device ? set.substr(0, set.size() - mutant_set.size()) : "";
+  for (const ImplInfo& impl : of_a_device ? device_mutant_impls() : builtin_impls()) {
+    if (impl.name.starts_with(prefix) && in_set(impl, set)) {
       add_once(picked, &impl);
     }
   }
@@ -199,7 +211,7 @@ const ExternalImpl* PickedImpls::external(const ImplInfo* impl) const {
 Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names, const ImplOptions& options) {
   PickedImpls picked;
   for (const std::string& name : names) {
-    if (name == "mutants" || name == "all") {
+    if (is_set(name)) {
       add_set(picked.impls, name);
     } else if (name.starts_with(external_prefix)) {
       if (std::optional<Complaint> complaint = add_external(picked, name, options)) {

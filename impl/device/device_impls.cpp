@@ -23,6 +23,7 @@ using BuildPools = std::function<std::unique_ptr<DevicePools>(std::shared_ptr<De
 /// A kind of device that implementations are named after.
 struct DeviceKind {
   std::string name;
+  std::string says;  ///< for lists
   std::function<Opened(std::uint32_t rank)> open;
   std::function<std::optional<std::string>()> missing;
   bool isolated = false;
@@ -31,13 +32,18 @@ struct DeviceKind {
 
 DeviceKind host_grid() {
   return {"cuda-host",
+          "the CUDA implementation's kernels on the host, blocks and threads in random orders",
           [](std::uint32_t rank) { return Opened(std::make_shared<HostGridDevice>(rank)); },
           {},
           false,
           NeedsDevice::parallel};
 }
 
-DeviceKind gpu() { return {"cuda", open_cuda, cuda_missing, true, NeedsDevice::grid}; }
+DeviceKind gpu() {
+  return {"cuda",    "the CUDA implementation, on a GPU and in a process of its own",
+          open_cuda, cuda_missing,
+          true,      NeedsDevice::grid};
+}
 
 std::unique_ptr<DevicePools> right_pools(std::shared_ptr<Device> device, const Geometry& g) {
   return std::make_unique<DevicePools>(std::move(device), g);
@@ -64,6 +70,7 @@ void put_on(const DeviceKind& kind, const BuildPools& build, ImplInfo& info) {
 ImplInfo right_impl(const DeviceKind& kind) {
   ImplInfo info;
   info.name = kind.name;
+  info.mechanism = kind.says;
   info.supports = [](const Geometry& /*g*/) { return true; };
   put_on(kind, right_pools, info);
   return info;
