@@ -93,6 +93,7 @@ struct CensusListsKernel {
 struct CensusMappingKernel {
   static constexpr std::string_view name = "census_mapping";
   static constexpr int threads = 512;
+  static constexpr std::int64_t run = 8;  ///< neighbouring entries a thread: mostly of one page, their peers too
 
   PoolsView pools;
   CensusScratch scratch;
@@ -113,12 +114,8 @@ struct CensusMappingKernel {
     block.each([&](int t) {
       std::int64_t mapped = 0;
       const std::int64_t entries = pools.mapping_length - 1;
-      for (std::int64_t i = block.index() * threads + t; i < entries; i += block.count() * threads) {
-        const Loc peer = pools.mapping[i];
-        if (peer != 0) {
-          ++mapped;
-          look_at(i, peer);
-        }
+      for (std::int64_t i = (block.index() * threads + t) * run; i < entries; i += block.count() * threads * run) {
+        mapped += look_at_run(i, least(entries, i + run));
       }
       if (mapped > 0) {
         atomic_add(&shared.mapped, mapped);
@@ -134,8 +131,40 @@ struct CensusMappingKernel {
     });
   }
 
-  POOLPROOF_HD void look_at(Loc loc, Loc peer) const {
-    if (has_bit(scratch.full_pages, pools.page_of(loc))) {
+  /// What a run knows from the entry before.
+  struct Seen {
+    std::int64_t full_page = -1;
+    std::int64_t swa_page = -1;
+    bool full_idle = false;
+    bool swa_idle = false;
+    std::int64_t word = -1;  ///< of the token bitmap
+    std::uint32_t bits = 0;  ///< to be set in it
+  };
+
+  /// Entries begin..end-1; answers how many have a peer.
+  POOLPROOF_HD std::int64_t look_at_run(Loc begin, Loc end) const {
+    Loc peers[run];
+    for (std::int64_t k = 0; k < run; ++k) {
+      peers[k] = begin + k < end ? pools.mapping[begin + k] : 0;
+    }
+    Seen seen;
+    std::int64_t mapped = 0;
+    for (std::int64_t k = 0; k < run; ++k) {
+      if (peers[k] != 0) {
+        ++mapped;
+        look_at(begin + k, peers[k], seen);
+      }
+    }
+    flush(seen);
+    return mapped;
+  }
+
+  POOLPROOF_HD void look_at(Loc loc, Loc peer, Seen& seen) const {
+    if (pools.page_of(loc) != seen.full_page) {
+      seen.full_page = pools.page_of(loc);
+      seen.full_idle = has_bit(scratch.full_pages, seen.full_page);
+    }
+    if (seen.full_idle) {
       atomic_add(&counts->idle_mapped, 1);
     }
     if (swa_tokens == 0) {
@@ -145,12 +174,29 @@ struct CensusMappingKernel {
       atomic_add(&counts->peer_outside, 1);
       return;
     }
-    if (has_bit(scratch.swa_pages, pools.page_of(peer))) {
+    if (pools.page_of(peer) != seen.swa_page) {
+      seen.swa_page = pools.page_of(peer);
+      seen.swa_idle = has_bit(scratch.swa_pages, seen.swa_page);
+    }
+    if (seen.swa_idle) {
       atomic_add(&counts->peer_idle, 1);
     }
-    if (claim_bit(scratch.swa_tokens, peer)) {
-      atomic_add(&counts->peer_repeated, 1);
+    const std::uint32_t bit = std::uint32_t{1} << (static_cast<std::uint32_t>(peer) & 31U);
+    if ((peer >> 5) != seen.word || (seen.bits & bit) != 0) {
+      flush(seen);
+      seen.word = peer >> 5;
     }
+    seen.bits |= bit;
+  }
+
+  POOLPROOF_HD void flush(Seen& seen) const {
+    if (seen.bits != 0) {
+      const int repeated = claim_bits(scratch.swa_tokens, seen.word, seen.bits);
+      if (repeated > 0) {
+        atomic_add(&counts->peer_repeated, repeated);
+      }
+    }
+    seen.bits = 0;
   }
 };
 

@@ -8,15 +8,24 @@
 
 namespace poolproof::kernels {
 
-/// One slot of a full page. A peer of 0 is none: page 0 never reaches a list. In ring mode peers are nobody's pages.
-POOLPROOF_HD void detach_slot(const PoolsView& pools, MarkRange& range, Loc loc) {
-  const Loc peer = pools.mapping[loc];
-  if (peer == 0) {
-    return;
-  }
-  pools.mapping[loc] = 0;
-  if (!pools.ringed) {
-    mark(pools.swa.marks, range, pools.page_of(peer));
+/// log2 of the slots of one page that a thread takes: its flag is looked at once for all of them, not once for each.
+POOLPROOF_HD int detach_shift(const PoolsView& pools) { return least(pools.shift, 3); }
+
+/// Some slots of one full page. A peer of 0 is none: page 0 never reaches a list. In ring mode peers are nobody's
+/// pages.
+POOLPROOF_HD void detach_slots(const PoolsView& pools, MarkRange& range, Loc first) {
+  std::int64_t marked = 0;
+  for (Loc loc = first; loc < first + (Loc{1} << detach_shift(pools)); ++loc) {
+    const Loc peer = pools.mapping[loc];
+    if (peer == 0) {
+      continue;
+    }
+    pools.mapping[loc] = 0;
+    const std::int64_t page = pools.page_of(peer);
+    if (!pools.ringed && page != marked) {
+      mark(pools.swa.marks, range, page);
+      marked = page;
+    }
   }
 }
 
@@ -36,11 +45,14 @@ struct DetachKernel {
 
   template <typename Block>
   POOLPROOF_HD void operator()(Block& block, Shared& shared) const {
-    const std::int64_t slots = *pools.touched_count << pools.shift;
+    const int own = detach_shift(pools);
+    const int threads_a_page_shift = pools.shift - own;
+    const std::int64_t parts = *pools.touched_count << threads_a_page_shift;
     begin_marking(block, shared.range);
     block.each([&](int t) {
-      for (std::int64_t i = block.index() * threads + t; i < slots; i += block.count() * threads) {
-        detach_slot(pools, shared.range, pools.first_loc(pools.touched[i >> pools.shift]) + (i & (pools.page() - 1)));
+      for (std::int64_t i = block.index() * threads + t; i < parts; i += block.count() * threads) {
+        const std::int64_t part = i & ((std::int64_t{1} << threads_a_page_shift) - 1);
+        detach_slots(pools, shared.range, pools.first_loc(pools.touched[i >> threads_a_page_shift]) + (part << own));
       }
     });
     end_marking(block, pools.swa.marks, shared.range);

@@ -1,5 +1,5 @@
 // The segment-shaped frees: one representative a page names the page, so that nothing is sorted or deduplicated on the
-// full side, and the count is known to the caller from the lengths. A thread looks at one slot of one page.
+// full side, and the count is known to the caller from the lengths. A thread looks at a few slots of one page.
 #pragma once
 
 #include <string_view>
@@ -40,8 +40,9 @@ struct BasicFreeSegmentsKernel {
   };
 
   [[nodiscard]] static std::int64_t blocks_for(const PoolsView& pools, std::int64_t pages, bool give_swa) {
-    return most<std::int64_t>(1,
-                              parts_of(give_swa && pools.mapping != nullptr ? pages << pools.shift : pages, threads));
+    return most<std::int64_t>(
+        1,
+        parts_of(give_swa && pools.mapping != nullptr ? pages << (pools.shift - detach_shift(pools)) : pages, threads));
   }
 
   [[nodiscard]] POOLPROOF_HD const SegmentView& segment_of(std::int64_t nth) const {
@@ -55,14 +56,15 @@ struct BasicFreeSegmentsKernel {
   template <typename Block>
   POOLPROOF_HD void operator()(Block& block, Shared& shared) const {
     const bool by_slot = give_swa && pools.mapping != nullptr;
-    const int shift = by_slot ? pools.shift : 0;
+    const int own = detach_shift(pools);
+    const int shift = by_slot ? pools.shift - own : 0;  // log2 of the threads a page
     const Stack& full = target_of(pools.full, target);
     const std::int64_t count = *full.count;
     begin_marking(block, shared.range);
     block.each([&](int t) {
       const std::int64_t i = block.index() * threads + t;
       const std::int64_t nth = i >> shift;
-      const Tokens slot = i & ((Tokens{1} << shift) - 1);
+      const Tokens slot = (i & ((Tokens{1} << shift) - 1)) << own;
       if (nth >= pages) {
         return;
       }
@@ -73,7 +75,7 @@ struct BasicFreeSegmentsKernel {
         push(full, count, pages, nth, page);
       }
       if (by_slot && (Partial || offset + pools.page() <= segment.count)) {
-        detach_slot(pools, shared.range, pools.first_loc(page) + slot);
+        detach_slots(pools, shared.range, pools.first_loc(page) + slot);
       }
     });
     end_marking(block, pools.swa.marks, shared.range);

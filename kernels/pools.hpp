@@ -16,6 +16,7 @@ struct Stack {
   Page* pages = nullptr;
   std::int64_t* count = nullptr;
   std::int64_t capacity = 0;  ///< more than all pages; what a faulty caller returns beyond it is dropped
+  bool in_order = false;      ///< pages lie in the order in which they were given back: a deferred list
 };
 
 /// Which pages a launch touched, a bit a page, with the range of words that hold them. All zero between launches.
@@ -70,9 +71,9 @@ POOLPROOF_HD Page page_at(const Stack& stack, std::int64_t count, std::int64_t n
   return stack.pages[count - 1 - nth];
 }
 
-/// Puts a page where it lies `nth` from the end once `pushed` pages were pushed on `count`.
+/// Puts the `nth` of `pushed` pages on a stack of `count`: the first will be lent next.
 POOLPROOF_HD void push(const Stack& stack, std::int64_t count, std::int64_t pushed, std::int64_t nth, Page page) {
-  const std::int64_t at = count + (pushed - 1 - nth);
+  const std::int64_t at = count + (stack.in_order ? nth : pushed - 1 - nth);
   if (at < stack.capacity) {
     stack.pages[at] = page;
   }

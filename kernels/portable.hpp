@@ -166,6 +166,22 @@ POOLPROOF_HD void set_bit(std::uint32_t* words, std::int64_t index) {
 #endif
 }
 
+/// Sets the bits of a word and answers how many were set before, or are another lane's too; of the lanes that meet in a
+/// word one gets the answer, the others 0.
+POOLPROOF_HD int claim_bits(std::uint32_t* words, std::int64_t index, std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  const unsigned lanes = __match_any_sync(__activemask(), static_cast<unsigned long long>(index));
+  const unsigned all = __reduce_or_sync(lanes, bits);
+  const unsigned named = __reduce_add_sync(lanes, static_cast<unsigned>(__popc(bits)));
+  if ((threadIdx.x & 31U) + 1U != static_cast<unsigned>(__ffs(static_cast<int>(lanes)))) {
+    return 0;
+  }
+  return static_cast<int>(named) - __popc(all) + __popc(atomicOr(words + index, all) & all);
+#else
+  return ones(atomic_or(words + index, bits) & bits);
+#endif
+}
+
 POOLPROOF_HD bool has_bit(const std::uint32_t* words, std::int64_t index) {
   return ((load_fresh(words + (index >> 5)) >> (static_cast<std::uint32_t>(index) & 31U)) & 1U) != 0;
 }

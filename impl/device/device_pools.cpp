@@ -22,7 +22,9 @@ std::int64_t swa_rows(const Geometry& g) {
   return g.hybrid() ? g.swa + g.page : g.layout == Layout::pure_swa ? g.full + g.page : 0;
 }
 
-kernels::Stack stack_of(DeviceArray<Page>& pages, std::int64_t* count) { return {pages.data(), count, pages.size()}; }
+kernels::Stack stack_of(DeviceArray<Page>& pages, std::int64_t* count, bool in_order = false) {
+  return {pages.data(), count, pages.size(), in_order};
+}
 
 std::int64_t walking_blocks(std::int64_t items, int threads) {
   return std::clamp<std::int64_t>(kernels::parts_of(items, threads), 1, most_walking_blocks);
@@ -96,7 +98,7 @@ kernels::PoolsView DevicePools::view() {
     return kernels::PoolView{
         stack_of(memory.free, &counts.free),
         stack_of(memory.staged, &counts.staged),
-        stack_of(memory.deferred, &counts.deferred),
+        stack_of(memory.deferred, &counts.deferred, true),
         {memory.marks.data(), &counts.first_marked_word, &counts.last_marked_word},
     };
   };
@@ -313,7 +315,8 @@ void DevicePools::free(Side side, const Loc* locs, std::int64_t count) {
     note_returned(Pool::full, 1, count == 1);
   }
   if (detaches) {
-    launch_detach({view(), target()}, walking_blocks(most_pages << shift_, kernels::DetachKernel::threads));
+    launch_detach({view(), target()},
+                  walking_blocks(most_pages << (shift_ - std::min(shift_, 3)), kernels::DetachKernel::threads));
     note_returned(Pool::swa, 0, !lends_swa());
   }
 }
@@ -508,8 +511,9 @@ void DevicePools::launch_census() {
   device_->run(kernels::CensusListsKernel{pools, scratch, full_.pages, swa_.pages, census_counts_.data()},
                walking_blocks(std::max(full_.pages, swa_.pages), kernels::CensusListsKernel::threads));
   if (geometry_.hybrid()) {
-    device_->run(kernels::CensusMappingKernel{pools, scratch, lends_swa() ? geometry_.swa : 0, census_counts_.data()},
-                 walking_blocks(mapping_.size(), kernels::CensusMappingKernel::threads));
+    device_->run(
+        kernels::CensusMappingKernel{pools, scratch, lends_swa() ? geometry_.swa : 0, census_counts_.data()},
+        walking_blocks(mapping_.size() / kernels::CensusMappingKernel::run + 1, kernels::CensusMappingKernel::threads));
   }
 }
 
@@ -533,6 +537,7 @@ void DevicePools::download_lists(Pool which, PoolCensus& out) {
   bring(pool.free, counts.free, out.free);
   bring(pool.staged, counts.staged, out.staged);
   bring(pool.deferred, counts.deferred, out.deferred);
+  std::reverse(out.deferred.begin(), out.deferred.end());
 }
 
 void DevicePools::download_mapping(std::vector<Loc>& out) {

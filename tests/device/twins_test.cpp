@@ -50,6 +50,9 @@ CampaignReport run(const ImplInfo& impl, std::uint64_t traces, std::uint64_t see
   options.impls = {&impl};
   options.traces = traces;
   options.seed = seed;
+  // What is caught is looked at here, not how short it gets; a run on a pool of a million tokens is not a short one.
+  options.shrink.max_evaluations = geometries.empty() ? 400 : 8;
+  options.ops = geometries.empty() ? 120 : 60;
   for (const Geometry& g : geometries) {
     options.geometries.push_back({to_string(g), g});
     options.vary = false;

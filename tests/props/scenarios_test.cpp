@@ -75,6 +75,9 @@ TEST_P(Scenario, HoldsOnARealImplementation) {
   if (!impl.supports(trace.geometry)) {
     GTEST_SKIP() << impl_name << " has no such pool";
   }
+  if (const auto reason = impl.missing ? impl.missing() : std::nullopt) {
+    GTEST_SKIP() << "skipped: " << *reason;
+  }
   const RunResult result = run_and_pin(trace, impl);
   EXPECT_EQ(result.build_error, "");
   EXPECT_EQ(result.ops, trace.ops.size());
