@@ -93,7 +93,7 @@ struct CensusListsKernel {
 struct CensusMappingKernel {
   static constexpr std::string_view name = "census_mapping";
   static constexpr int threads = 512;
-  static constexpr std::int64_t run = 8;  ///< neighbouring entries a thread: mostly of one page, their peers too
+  static constexpr std::int64_t run = 16;  ///< neighbouring entries a thread: mostly of one page, their peers too
 
   PoolsView pools;
   CensusScratch scratch;
@@ -144,8 +144,13 @@ struct CensusMappingKernel {
   /// Entries begin..end-1; answers how many have a peer.
   POOLPROOF_HD std::int64_t look_at_run(Loc begin, Loc end) const {
     Loc peers[run];
-    for (std::int64_t k = 0; k < run; ++k) {
-      peers[k] = begin + k < end ? pools.mapping[begin + k] : 0;
+    for (std::int64_t k = 0; k < run; k += 2) {
+      if (begin + k + 1 < end) {
+        load_pair(pools.mapping + begin + k, peers[k], peers[k + 1]);
+      } else {
+        peers[k] = begin + k < end ? pools.mapping[begin + k] : 0;
+        peers[k + 1] = 0;
+      }
     }
     Seen seen;
     std::int64_t mapped = 0;

@@ -32,6 +32,7 @@ struct BasicFreeSegmentsKernel {
   bool give_swa = false;
   bool collect_swa = true;  ///< false: a later launch of the same free does it
   Target target = Target::free;
+  int own = 0;  ///< slots_a_thread_shift()
 
   struct Shared {
     MarkRange range;
@@ -39,10 +40,9 @@ struct BasicFreeSegmentsKernel {
     bool last_block;
   };
 
-  [[nodiscard]] static std::int64_t blocks_for(const PoolsView& pools, std::int64_t pages, bool give_swa) {
-    return most<std::int64_t>(
-        1,
-        parts_of(give_swa && pools.mapping != nullptr ? pages << (pools.shift - detach_shift(pools)) : pages, threads));
+  [[nodiscard]] std::int64_t blocks() const {
+    const bool by_slot = give_swa && pools.mapping != nullptr;
+    return most<std::int64_t>(1, parts_of(by_slot ? pages << (pools.shift - own) : pages, threads));
   }
 
   [[nodiscard]] POOLPROOF_HD const SegmentView& segment_of(std::int64_t nth) const {
@@ -56,7 +56,6 @@ struct BasicFreeSegmentsKernel {
   template <typename Block>
   POOLPROOF_HD void operator()(Block& block, Shared& shared) const {
     const bool by_slot = give_swa && pools.mapping != nullptr;
-    const int own = detach_shift(pools);
     const int shift = by_slot ? pools.shift - own : 0;  // log2 of the threads a page
     const Stack& full = target_of(pools.full, target);
     const std::int64_t count = *full.count;
@@ -75,7 +74,7 @@ struct BasicFreeSegmentsKernel {
         push(full, count, pages, nth, page);
       }
       if (by_slot && (Partial || offset + pools.page() <= segment.count)) {
-        detach_slots(pools, shared.range, pools.first_loc(page) + slot);
+        detach_slots(pools, shared.range, pools.first_loc(page) + slot, own);
       }
     });
     end_marking(block, pools.swa.marks, shared.range);

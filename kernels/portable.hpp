@@ -57,6 +57,18 @@ POOLPROOF_HD T load_fresh(const T* at) {
 #endif
 }
 
+/// Two neighbours at once, the first at a multiple of 16 bytes.
+POOLPROOF_HD void load_pair(const Loc* at, Loc& first, Loc& second) {
+#if defined(__CUDA_ARCH__)
+  const longlong2 both = *reinterpret_cast<const longlong2*>(at);
+  first = both.x;
+  second = both.y;
+#else
+  first = at[0];
+  second = at[1];
+#endif
+}
+
 /// A word of shared memory that other threads change meanwhile.
 template <typename T>
 POOLPROOF_HD T load_shared(const T* at) {

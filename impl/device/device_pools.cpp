@@ -315,8 +315,9 @@ void DevicePools::free(Side side, const Loc* locs, std::int64_t count) {
     note_returned(Pool::full, 1, count == 1);
   }
   if (detaches) {
-    launch_detach({view(), target()},
-                  walking_blocks(most_pages << (shift_ - std::min(shift_, 3)), kernels::DetachKernel::threads));
+    const kernels::PoolsView pools = view();
+    const int own = kernels::slots_a_thread_shift(pools, count);
+    launch_detach({pools, target(), own}, walking_blocks(most_pages << (shift_ - own), kernels::DetachKernel::threads));
     note_returned(Pool::swa, 0, !lends_swa());
   }
 }
@@ -343,7 +344,8 @@ void DevicePools::free_segments(Side side, std::span<const DeviceSegment> segmen
       kernel.pages += pages_of(segments[i].count);
     }
     kernel.collect_swa = begin == 0;
-    launch_free_segments(kernel, kernels::FreeSegmentsKernel::blocks_for(kernel.pools, kernel.pages, kernel.give_swa));
+    kernel.own = kernels::slots_a_thread_shift(kernel.pools, kernel.pages << shift_);
+    launch_free_segments(kernel, kernel.blocks());
     if (kernel.give_full) {
       note_returned(Pool::full, kernel.pages, true);
     }

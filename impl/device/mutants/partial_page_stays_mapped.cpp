@@ -23,6 +23,7 @@ class PartialPageStaysMapped final : public MutatedPools<PartialPageStaysMapped>
     faulty.give_swa = kernel.give_swa;
     faulty.collect_swa = kernel.collect_swa;
     faulty.target = kernel.target;
+    faulty.own = kernel.own;
     device().run(faulty, blocks);
   }
 };
