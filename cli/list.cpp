@@ -186,8 +186,8 @@ Command add_list(CLI::App& program) {
   app->add_flag("--names", options->names, "Names alone, one a line");
   app->add_option("--json", options->json, "Write the list as JSON instead; - is stdout")->type_name("FILE");
   app->footer(
-      "Each mutant of the host twin also runs on the device implementations, as cuda:NAME and cuda-host:NAME.\n\n"
-      "Exit status: 0; 2 bad usage.");
+      "Exit status: 0; 2 bad usage.\n\n"
+      "Each mutant of the host twin also runs on the device implementations, as cuda:NAME and cuda-host:NAME.");
   return {app, [options] { return list(*options); }};
 }
 

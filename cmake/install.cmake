@@ -9,7 +9,8 @@ install(TARGETS poolproof_model poolproof_kernels poolproof_impl poolproof_props
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} FILE_SET HEADERS DESTINATION include/poolproof)
 install(EXPORT poolproofTargets NAMESPACE poolproof:: DESTINATION ${package_dir})
 write_basic_package_version_file(poolproofConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_SOURCE_DIR}/cmake/poolproofConfig.cmake
+configure_file(${CMAKE_CURRENT_LIST_DIR}/poolproofConfig.cmake.in poolproofConfig.cmake @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/poolproofConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/poolproofConfigVersion.cmake DESTINATION ${package_dir})
 if(TARGET poolproof)
   install(TARGETS poolproof RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

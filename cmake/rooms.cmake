@@ -9,6 +9,9 @@ function(poolproof_room name)
     file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/*.cpp)
     list(APPEND sources ${found})
     file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${dir}/*.hpp)
+    if(NOT poolproof_with_cuda)
+      list(FILTER found EXCLUDE REGEX "/cuda_[a-z_]*\\.hpp$") # they include the toolkit's
+    endif()
     list(APPEND headers ${found})
   endforeach()
 

@@ -93,7 +93,7 @@ struct CensusListsKernel {
 struct CensusMappingKernel {
   static constexpr std::string_view name = "census_mapping";
   static constexpr int threads = 512;
-  static constexpr std::int64_t run = 16;  ///< neighbouring entries a thread: mostly of one page, their peers too
+  static constexpr std::int64_t run = 8;  ///< neighbouring entries a thread: mostly of one page, their peers too
 
   PoolsView pools;
   CensusScratch scratch;

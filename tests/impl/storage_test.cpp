@@ -216,7 +216,11 @@ OpenStorage opens(const Watch& watch) {
 
 TEST(OnStorage, EveryEntryOfTheRegistryKeepsAllItsStateThere) {
   for (const ImplInfo& impl : builtin_impls()) {
-    ASSERT_TRUE(impl.make_on) << impl.name;
+    if (!impl.make_on) {
+      // The device implementations keep their state elsewhere, and of a mutant that takes ranks each has its own.
+      EXPECT_TRUE(impl.ranks > 1 || (impl.kind == ImplKind::real && impl.name != "host")) << impl.name;
+      continue;
+    }
     int built = 0;
     for (const Geometry& g : every_layout()) {
       const Watch watch = std::make_shared<StorageWatch>();
