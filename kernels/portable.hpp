@@ -145,7 +145,7 @@ POOLPROOF_HD std::int64_t atomic_max(std::int64_t* at, std::int64_t value) {
 POOLPROOF_HD bool claim_bit(std::uint32_t* words, std::int64_t index) {
   const std::uint32_t bit = std::uint32_t{1} << (static_cast<std::uint32_t>(index) & 31U);
 #if defined(__CUDA_ARCH__)
-  const auto word = static_cast<unsigned long long>(index >> 5);
+  const auto word = static_cast<unsigned>(index >> 5);  // of at most 2^30 bits
   const unsigned lanes = __match_any_sync(__activemask(), word);
   const unsigned lane = threadIdx.x & 31U;
   const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1U;
@@ -167,7 +167,7 @@ POOLPROOF_HD bool claim_bit(std::uint32_t* words, std::int64_t index) {
 POOLPROOF_HD void set_bit(std::uint32_t* words, std::int64_t index) {
   const std::uint32_t bit = std::uint32_t{1} << (static_cast<std::uint32_t>(index) & 31U);
 #if defined(__CUDA_ARCH__)
-  const auto word = static_cast<unsigned long long>(index >> 5);
+  const auto word = static_cast<unsigned>(index >> 5);  // of at most 2^30 bits
   const unsigned lanes = __match_any_sync(__activemask(), word);
   const unsigned bits = __reduce_or_sync(lanes, bit);
   if ((threadIdx.x & 31U) + 1U == static_cast<unsigned>(__ffs(static_cast<int>(lanes)))) {
@@ -182,7 +182,7 @@ POOLPROOF_HD void set_bit(std::uint32_t* words, std::int64_t index) {
 /// word one gets the answer, the others 0.
 POOLPROOF_HD int claim_bits(std::uint32_t* words, std::int64_t index, std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
-  const unsigned lanes = __match_any_sync(__activemask(), static_cast<unsigned long long>(index));
+  const unsigned lanes = __match_any_sync(__activemask(), static_cast<unsigned>(index));
   const unsigned all = __reduce_or_sync(lanes, bits);
   const unsigned named = __reduce_add_sync(lanes, static_cast<unsigned>(__popc(bits)));
   if ((threadIdx.x & 31U) + 1U != static_cast<unsigned>(__ffs(static_cast<int>(lanes)))) {

@@ -22,7 +22,7 @@ bool is_sticky(cudaError_t error) {
 void check_cuda(cudaError_t error, const std::string& what, const std::string& where) {
   if (error != cudaSuccess) {
     throw StorageError(fmt::format("{}, in {} on {}", cuda_error_text(error), what, where), cudaGetErrorName(error),
-                      is_sticky(error));
+                       is_sticky(error));
   }
 }
 
