@@ -1,5 +1,5 @@
-// Each trace in fuzz/regressions/ fails on the mutant that it names with the invariant that it names, and holds on
-// host.
+// Each trace in fuzz/regressions/ fails on the mutant that it names with the invariant that it names, and holds on the
+// twins.
 
 #include <gtest/gtest.h>
 
@@ -34,13 +34,15 @@ std::string name_of(const testing::TestParamInfo<std::string>& info) {
 
 class Regression : public testing::TestWithParam<std::string> {};
 
-TEST_P(Regression, HoldsOnHost) {
+TEST_P(Regression, HoldsOnTheTwins) {
   const auto trace = load_trace(GetParam());
   ASSERT_TRUE(trace) << trace.error().render();
-  const RunResult result = run_and_pin(*trace, *find_impl("host"));
-  EXPECT_EQ(result.build_error, "");
-  EXPECT_FALSE(result.verdict) << cause_id(result.verdict->cause) << " at op " << result.verdict->op << ": "
-                               << result.verdict->what;
+  for (const char* twin : {"host", "cuda-host"}) {
+    const RunResult result = run_and_pin(*trace, *find_impl(twin));
+    EXPECT_EQ(result.build_error, "");
+    EXPECT_FALSE(result.verdict) << twin << ": " << cause_id(result.verdict->cause) << " at op " << result.verdict->op
+                                 << ": " << result.verdict->what;
+  }
 }
 
 TEST_P(Regression, FailsOnItsMutantAsItSays) {
