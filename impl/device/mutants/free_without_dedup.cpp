@@ -22,7 +22,7 @@ class FreeWithoutDedup final : public MutatedPools<FreeWithoutDedup> {
 DeviceMutant free_without_dedup() {
   return device_mutant<FreeWithoutDedup>({
       .name = "free-without-dedup",
-      .source = "the class of sgl-project/sglang#36646's double release",
+      .source = "a scatter of pages without deduplication",
       .mechanism = "a set-shaped free pushes the page of each loc, without deduplication on the device",
       .caught_by = {Invariant::free_list_clean, Invariant::avail_le_size, Invariant::avail_exact},
       .supports = wide_pages,
