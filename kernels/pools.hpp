@@ -68,7 +68,13 @@ POOLPROOF_HD const Stack& target_of(const PoolView& pool, Target target) {
 
 /// The page that is lent `nth` next, counted from 0, while the stack holds `count` pages.
 POOLPROOF_HD Page page_at(const Stack& stack, std::int64_t count, std::int64_t nth) {
+#if defined(__CUDA_ARCH__)
   return stack.pages[count - 1 - nth];
+#else
+  // A planted fault may look past an end of the list. On a GPU it finds what lies there; here it must not leave the
+  // memory.
+  return stack.pages[most<std::int64_t>(0, least(stack.capacity - 1, count - 1 - nth))];
+#endif
 }
 
 /// Puts the `nth` of `pushed` pages on a stack of `count`: the first will be lent next.
