@@ -46,7 +46,6 @@ struct PoolsView {
   std::int64_t touched_capacity = 0;
   int shift = 0;  ///< log2 of the page size
   bool ringed = false;
-  bool need_sort = false;
 
   [[nodiscard]] POOLPROOF_HD Tokens page() const { return Tokens{1} << shift; }
   /// In 64 bits: page 8,388,608 of 256 tokens begins past what 32 bits hold.

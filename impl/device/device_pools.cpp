@@ -113,7 +113,6 @@ kernels::PoolsView DevicePools::view() {
   pools.touched_capacity = touched_.size();
   pools.shift = shift_;
   pools.ringed = geometry_.ringed();
-  pools.need_sort = geometry_.need_sort;
   return pools;
 }
 

@@ -173,11 +173,9 @@ class DevicePools {
   [[nodiscard]] kernels::PoolsView view();
   [[nodiscard]] KnownCounts& known(Pool which) { return which == Pool::full ? known_full_ : known_swa_; }
   [[nodiscard]] kernels::Target target() const;
-  void set_group_open(bool open) { group_open_ = open; }
   [[nodiscard]] PoolMemory& memory(Pool which) { return which == Pool::full ? full_ : swa_; }
   [[nodiscard]] bool lends_swa() const { return geometry_.paired(); }
   [[nodiscard]] std::int64_t pages_of(Tokens tokens) const { return geometry_.pages_of(tokens); }
-  [[nodiscard]] DeviceArray<DeviceCounters>& counters() { return counters_; }
   void upload_counters(const DeviceCounters& counters);
 
  private:
