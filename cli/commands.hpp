@@ -17,6 +17,7 @@ struct Command {
 Command add_check(CLI::App& program);
 Command add_replay(CLI::App& program);
 Command add_shrink(CLI::App& program);
+Command add_simulate(CLI::App& program);
 Command add_list(CLI::App& program);
 Command add_demo(CLI::App& program);
 Command add_import(CLI::App& program);

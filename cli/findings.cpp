@@ -42,17 +42,7 @@ FailureRecord record_of(const Finding& finding, std::uint64_t seed, const std::s
   record.minimal = finding.shrunk.minimal;
   record.reproduced = finding.reproduced;
 
-  const std::string name = file_name_of(fmt::format("{}-{}.trace", finding.impl, cause_id(record.verdict.cause)));
-  const std::string path = folder == "." ? name : fmt::format("{}/{}", folder, name);
-  const std::string text = print_trace(record.trace, trace_comment(finding, seed));
-  if (const std::optional<Complaint> complaint = write_trace(folder, path, text)) {
-    Console::complain(complaint->message);
-    return record;
-  }
-  record.trace_file = path;
-  if (Result<Trace, TextError> written = parse_trace(text, path)) {
-    record.trace.lines = std::move(written->lines);
-  }
+  write_failing_trace(record, folder, trace_comment(finding, seed));
   return record;
 }
 
@@ -94,6 +84,20 @@ std::string verdict_cell(const Console& console, const ImplRow& row) {
 }
 
 }  // namespace
+
+void write_failing_trace(FailureRecord& record, const std::string& folder, const std::string& comment) {
+  const std::string name = file_name_of(fmt::format("{}-{}.trace", record.impl, cause_id(record.verdict.cause)));
+  const std::string path = folder == "." ? name : fmt::format("{}/{}", folder, name);
+  const std::string text = print_trace(record.trace, comment);
+  if (const std::optional<Complaint> complaint = write_trace(folder, path, text)) {
+    Console::complain(complaint->message);
+    return;
+  }
+  record.trace_file = path;
+  if (Result<Trace, TextError> written = parse_trace(text, path)) {
+    record.trace.lines = std::move(written->lines);
+  }
+}
 
 std::vector<ImplRow> rows_of(const CampaignReport& report, const Progress& progress, const std::string& folder) {
   std::vector<ImplRow> rows;

@@ -9,6 +9,10 @@
 
 namespace poolproof::cli {
 
+/// Writes the record's trace to FOLDER/IMPL-CAUSE.trace, over an older one, with `comment` on top, and takes the file's
+/// name and lines into the record; when that fails stderr says why and the record names no file.
+void write_failing_trace(FailureRecord& record, const std::string& folder, const std::string& comment);
+
 /// Rows of the campaign. Each finding's shrunk trace is written to FOLDER/IMPL-CAUSE.trace, over an older one; when
 /// that fails stderr says why and the record names no file.
 std::vector<ImplRow> rows_of(const CampaignReport& report, const Progress& progress, const std::string& folder);

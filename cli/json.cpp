@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/simulation_json.hpp"
 #include "cli/version.hpp"
 #include "model/trace_text.hpp"
 
@@ -110,6 +111,9 @@ std::string to_json(const Summary& summary) {
   }
   if (!summary.trace_file.empty()) {
     json["trace_file"] = summary.trace_file;
+  }
+  if (summary.simulation) {
+    json["simulation"] = simulation_json(*summary.simulation);
   }
   json["results"] = Json::array();
   for (const ImplRow& row : summary.rows) {

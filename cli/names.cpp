@@ -118,43 +118,9 @@ void isolate(PickedImpls& picked, const ImplOptions& options) {
   }
 }
 
-/// "page=4,full=8p" in its parts.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) {
-      return parts;
-    }
-    text.remove_prefix(end + 1);
-  }
-}
-
-std::optional<std::string> set_keys(Geometry& geometry, std::vector<std::string_view> parts) {
-  // The page size comes first, since sizes may be told in pages.
-  std::stable_partition(parts.begin(), parts.end(), [](std::string_view part) { return part.starts_with("page="); });
-  std::vector<std::string_view> keys;
-  for (const std::string_view part : parts) {
-    const std::size_t equals = part.find('=');
-    if (equals == std::string_view::npos) {
-      return fmt::format("'{}' is not KEY=VAL", part);
-    }
-    const std::string_view key = part.substr(0, equals);
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
-      return fmt::format("'{}' is given twice", key);
-    }
-    keys.push_back(key);
-    if (std::optional<std::string> fault = set_geometry_key(geometry, key, part.substr(equals + 1))) {
-      return fault;
-    }
-  }
-  return geometry_fault(geometry);
-}
-
 Result<NamedGeometry, Complaint> pinned_geometry(const std::string& spec) {
   Geometry geometry;
-  if (std::optional<std::string> fault = set_keys(geometry, split(spec, ','))) {
+  if (std::optional<std::string> fault = set_geometry_keys(geometry, spec)) {
     return Complaint{fmt::format("--geometry {}: {}", spec, *fault)};
   }
   return NamedGeometry{to_string(geometry), geometry};
@@ -183,6 +149,40 @@ Result<Shard, Complaint> checked_shard(std::optional<std::uint32_t> index, std::
 }
 
 }  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<std::string> set_geometry_keys(Geometry& geometry, std::string_view list) {
+  std::vector<std::string_view> parts = split(list, ',');
+  // The page size comes first, since sizes may be told in pages.
+  std::stable_partition(parts.begin(), parts.end(), [](std::string_view part) { return part.starts_with("page="); });
+  std::vector<std::string_view> keys;
+  for (const std::string_view part : parts) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos) {
+      return fmt::format("'{}' is not KEY=VAL", part);
+    }
+    const std::string_view key = part.substr(0, equals);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+      return fmt::format("'{}' is given twice", key);
+    }
+    keys.push_back(key);
+    if (std::optional<std::string> fault = set_geometry_key(geometry, key, part.substr(equals + 1))) {
+      return fault;
+    }
+  }
+  return geometry_fault(geometry);
+}
 
 std::string nearest_hint(std::string_view name, const std::vector<std::string>& known) {
   const std::string wanted = lower(name);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,12 @@ struct PickedImpls {
 /// Names, or `mutants` (all of them), or `all` (every real implementation and every mutant), or `exec:COMMAND`. Each
 /// implementation once, in the order named. Not empty. Replicas (ImplOptions::ranks) are made by who runs them.
 Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names, const ImplOptions& options);
+
+/// "page=4,full=8p" in its parts; at least one.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Sets the keys of a KEY=VAL,... list in a geometry; answers an error sentence or nothing.
+std::optional<std::string> set_geometry_keys(Geometry& geometry, std::string_view list);
 
 struct PickedGeometries {
   std::vector<NamedGeometry> geometries;  ///< empty: all

@@ -44,13 +44,18 @@ Result<OutputFile, Complaint> OutputFile::open(const std::string& path) {
   if (file == nullptr) {
     return cannot("write", path, std::strerror(errno));
   }
-  return OutputFile(target.string(), std::move(temporary), file);
+  OutputFile opened(target.string(), std::move(temporary), file);
+  if (path.ends_with(".zst")) {
+    opened.packer_ = std::make_unique<ZstdPacker>();
+  }
+  return opened;
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
-      file_(std::exchange(other.file_, nullptr)) {}
+      file_(std::exchange(other.file_, nullptr)),
+      packer_(std::move(other.packer_)) {}
 
 OutputFile::~OutputFile() {
   if (file_ != nullptr) {
@@ -63,18 +68,26 @@ OutputFile::~OutputFile() {
 
 Complaint OutputFile::cannot_write() const { return cannot("write", path_, std::strerror(errno)); }
 
-std::optional<Complaint> OutputFile::write(std::string_view part) {
-  if (part.empty()) {
-    return std::nullopt;  // it may have no address at all
+bool OutputFile::put(std::string_view part, bool last) {
+  std::string packed;
+  if (packer_ != nullptr) {
+    packer_->pack(part, packed);
+    if (last) {
+      packer_->finish(packed);
+    }
+    part = packed;
   }
   std::FILE* file = path_ == "-" ? stdout : file_;
-  return std::fwrite(part.data(), 1, part.size(), file) == part.size() ? std::nullopt : std::optional(cannot_write());
+  // An empty part may have no address at all.
+  return part.empty() || std::fwrite(part.data(), 1, part.size(), file) == part.size();
+}
+
+std::optional<Complaint> OutputFile::write(std::string_view part) {
+  return put(part, false) ? std::nullopt : std::optional(cannot_write());
 }
 
 std::optional<Complaint> OutputFile::commit(std::string_view content) {
-  std::FILE* file = path_ == "-" ? stdout : file_;
-  const bool written = content.empty() || std::fwrite(content.data(), 1, content.size(), file) == content.size();
-  if (!written || std::fflush(file) != 0) {
+  if (!put(content, true) || std::fflush(path_ == "-" ? stdout : file_) != 0) {
     return errno == EPIPE ? std::nullopt : std::optional(cannot_write());
   }
   if (file_ != nullptr && std::fclose(std::exchange(file_, nullptr)) != 0) {

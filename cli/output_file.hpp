@@ -1,13 +1,16 @@
-// Files that appear whole or not at all: written to a temporary name beside the target and renamed on commit.
+// Files that appear whole or not at all: written to a temporary name beside the target and renamed on commit. What is
+// named *.zst is packed.
 #pragma once
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "cli/complaint.hpp"
 #include "model/result.hpp"
+#include "recording/zstd_packer.hpp"
 
 namespace poolproof::cli {
 
@@ -32,10 +35,13 @@ class OutputFile {
   OutputFile(std::string path, std::string temporary, std::FILE* file)
       : path_(std::move(path)), temporary_(std::move(temporary)), file_(file) {}
   [[nodiscard]] Complaint cannot_write() const;
+  /// False, and errno, when not all of it could be written.
+  [[nodiscard]] bool put(std::string_view part, bool last);
 
   std::string path_;
-  std::string temporary_;  ///< empty: written in place
-  std::FILE* file_;        ///< null: stdout, or done
+  std::string temporary_;               ///< empty: written in place
+  std::FILE* file_;                     ///< null: stdout, or done
+  std::unique_ptr<ZstdPacker> packer_;  ///< null: it is written as it is
 };
 
 /// Makes the folder, its parents too.

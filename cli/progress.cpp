@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <utility>
 
 namespace poolproof::cli {
 namespace {
@@ -22,8 +23,8 @@ void to_stderr(const std::string& text) {
 
 }  // namespace
 
-Progress::Progress(bool shown, double time_limit_s)
-    : shown_(shown), time_limit_s_(time_limit_s), begun_(Clock::now()), last_drawn_(begun_) {}
+Progress::Progress(bool shown, double time_limit_s, std::string unit)
+    : shown_(shown), time_limit_s_(time_limit_s), unit_(std::move(unit)), begun_(Clock::now()), last_drawn_(begun_) {}
 
 Progress::~Progress() { wipe(); }
 
@@ -52,7 +53,7 @@ void Progress::draw(const CampaignProgress& now) {
     left = std::min(left, std::max(0.0, time_limit_s_ - spent));
   }
   std::string line = fmt::format("{}: {}", now.impl, now.traces_done);
-  line += now.traces_total > 0 ? fmt::format("/{} traces", now.traces_total) : " traces";
+  line += now.traces_total > 0 ? fmt::format("/{} {}", now.traces_total, unit_) : " " + unit_;
   line += fmt::format(", {} ops", short_number(static_cast<double>(now.ops)));
   if (spent > 0 && now.ops > 0) {
     line += fmt::format(", {} ops/s", short_number(static_cast<double>(now.ops) / spent));

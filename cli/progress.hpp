@@ -12,7 +12,8 @@ namespace poolproof::cli {
 class Progress {
  public:
   /// `time_limit_s`: what an implementation may take, 0 = no limit.
-  Progress(bool shown, double time_limit_s);
+  /// `unit`: what CampaignProgress counts as traces.
+  Progress(bool shown, double time_limit_s, std::string unit = "traces");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -33,6 +34,7 @@ class Progress {
   bool shown_;
   bool drawn_ = false;
   double time_limit_s_;
+  std::string unit_;
   Clock::time_point begun_;
   Clock::time_point last_drawn_;
   std::map<std::string, double> seconds_;

@@ -12,9 +12,9 @@
 #include "cli/limits.hpp"
 #include "cli/names.hpp"
 #include "cli/output_options.hpp"
-#include "cli/trace_input.hpp"
 #include "impl/ranks.hpp"
 #include "props/lockstep.hpp"
+#include "recording/trace_file.hpp"
 
 namespace poolproof::cli {
 namespace {
@@ -65,7 +65,7 @@ ImplRow replay_on(const ImplInfo& impl, const Trace& trace, const ReplayOptions&
 }
 
 int replay(const ReplayOptions& options) {
-  const Result<Trace, TextError> trace = read_trace(options.trace);
+  const Result<Trace, TextError> trace = read_trace_file(options.trace);
   if (!trace) {
     return refuse_text(trace.error());
   }

@@ -16,10 +16,10 @@
 #include "cli/names.hpp"
 #include "cli/output_file.hpp"
 #include "cli/output_options.hpp"
-#include "cli/trace_input.hpp"
 #include "impl/ranks.hpp"
 #include "props/lockstep.hpp"
 #include "props/report.hpp"
+#include "recording/trace_file.hpp"
 
 namespace poolproof::cli {
 namespace {
@@ -92,7 +92,7 @@ int shrink_file(const ShrinkCommand& command) {
     return refuse({fmt::format("--impl {}: a trace is shrunk on one implementation; name it", command.impl)});
   }
   const ImplInfo impl = with_ranks(*picked->impls.front(), command.how.ranks);
-  const Result<Trace, TextError> trace = read_trace(command.trace);
+  const Result<Trace, TextError> trace = read_trace_file(command.trace);
   if (!trace) {
     return refuse_text(trace.error());
   }

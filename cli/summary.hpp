@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,6 +62,8 @@ struct CampaignParameters {
   std::vector<std::string> geometries;  ///< empty: all
 };
 
+struct SimulationSummary;
+
 struct Summary {
   std::string command;
   std::vector<ImplRow> rows;
@@ -73,6 +76,9 @@ struct Summary {
   bool canary_caught = false;
   std::string canary_says;
   std::optional<Coverage> coverage;
+
+  /// Of a simulation: it holds what the table and the picture show.
+  std::shared_ptr<const SimulationSummary> simulation;
 };
 
 /// From the rows alone: violated before could_not_run before interrupted before holds.

@@ -6,6 +6,7 @@ list(REMOVE_ITEM cli_sources ${cli_main})
 find_package(CLI11 QUIET)
 find_package(nlohmann_json QUIET)
 include(${CMAKE_CURRENT_LIST_DIR}/zstd.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
 
 if(NOT EXISTS ${cli_main})
   message(STATUS "poolproof: no cli/main.cpp, the program is left out")
@@ -21,6 +22,8 @@ else()
   target_link_libraries(poolproof_cli PUBLIC poolproof_recording CLI11::CLI11 nlohmann_json::nlohmann_json
                                       PRIVATE poolproof_flags poolproof_fmt)
   target_compile_definitions(poolproof_cli PRIVATE POOLPROOF_VERSION="${PROJECT_VERSION}")
+  poolproof_embed(poolproof_cli ${PROJECT_SOURCE_DIR}/cli/page/simulate.html cli/simulation_page_template.hpp
+                  poolproof::cli simulation_page_template)
 
   add_executable(poolproof ${cli_main})
   target_link_libraries(poolproof PRIVATE poolproof_cli poolproof_flags poolproof_fmt)

@@ -1,10 +1,10 @@
 #include "recording/log_reader.hpp"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace poolproof {
@@ -13,44 +13,7 @@ namespace {
 constexpr std::size_t input_bytes = std::size_t{1} << 17U;
 constexpr std::size_t longest_line_bytes = std::size_t{64} << 20U;
 
-/// A zstd frame, or a skippable one, begins here.
-bool is_zstd(std::string_view head) {
-  return head.starts_with("\x28\xB5\x2F\xFD") ||
-         (head.size() >= 4 && (static_cast<unsigned char>(head[0]) & 0xF0U) == 0x50 &&
-          head.substr(1, 3) == "\x2A\x4D\x18");
-}
-
 }  // namespace
-
-/// The state of unpacking: what of the input is still to be looked at.
-class LogReader::Unpacker {
- public:
-  Unpacker() : stream_(ZSTD_createDStream(), &ZSTD_freeDStream), output_(ZSTD_DStreamOutSize()) {}
-
-  /// Unpacks into `text` until the input is used up; the message when it is no zstd.
-  std::optional<std::string> unpack(std::string_view input, std::string& text) {
-    ZSTD_inBuffer in{input.data(), input.size(), 0};
-    bool held_back = false;  // what did not fit into the output is still inside the stream
-    while (in.pos < in.size || held_back) {
-      ZSTD_outBuffer out{output_.data(), output_.size(), 0};
-      const std::size_t left = ZSTD_decompressStream(stream_.get(), &out, &in);
-      if (ZSTD_isError(left) != 0U) {
-        return std::string(ZSTD_getErrorName(left));
-      }
-      inside_frame_ = left != 0;
-      held_back = inside_frame_ && out.pos == out.size;
-      text.append(output_.data(), out.pos);
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] bool inside_frame() const { return inside_frame_; }
-
- private:
-  std::unique_ptr<ZSTD_DStream, std::size_t (*)(ZSTD_DStream*)> stream_;
-  std::vector<char> output_;
-  bool inside_frame_ = false;
-};
 
 LogReader::LogReader(std::string name, std::FILE* file) : name_(std::move(name)), file_(file), input_(input_bytes) {}
 
@@ -100,14 +63,15 @@ Result<bool, LogFault> LogReader::more() {
     ended_ = true;
   }
   const std::string_view input(input_.data(), count);
-  if (!std::exchange(begun_, true) && is_zstd(input)) {
-    unpacker_ = std::make_unique<Unpacker>();
+  if (!std::exchange(begun_, true) && begins_zstd(input)) {
+    unpacker_ = std::make_unique<ZstdUnpacker>();
   }
   if (unpacker_ == nullptr) {
     text_ += input;
     return true;
   }
-  if (const std::optional<std::string> damage = unpacker_->unpack(input, text_)) {
+  if (const std::optional<std::string> damage =
+          unpacker_->unpack(input, text_, std::numeric_limits<std::size_t>::max())) {
     return fault(fmt::format("the zstd data is damaged here or later ({})", *damage), "whole zstd frames");
   }
   cut_ = ended_ && unpacker_->inside_frame();

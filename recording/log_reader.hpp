@@ -13,6 +13,7 @@
 
 #include "model/result.hpp"
 #include "recording/log_fault.hpp"
+#include "recording/zstd_unpacker.hpp"
 
 namespace poolproof {
 
@@ -38,8 +39,6 @@ class LogReader {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  class Unpacker;
-
   LogReader(std::string name, std::FILE* file);
   /// More text behind `text_`; false at the end of the file.
   Result<bool, LogFault> more();
@@ -48,7 +47,7 @@ class LogReader {
   std::string name_;
   std::FILE* file_;
   std::vector<char> input_;
-  std::unique_ptr<Unpacker> unpacker_;  ///< null: plain text
+  std::unique_ptr<ZstdUnpacker> unpacker_;  ///< null: plain text
   bool begun_ = false;
   bool ended_ = false;
   bool cut_ = false;

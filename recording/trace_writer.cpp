@@ -65,8 +65,8 @@ void TraceWriter::begin(const Geometry& geometry, const std::vector<std::string>
   line("pool " + to_string(geometry));
 }
 
-void TraceWriter::op(const Op& op, std::uint64_t call) {
-  std::string mark = fmt::format("  # n={}", call);
+void TraceWriter::op(const Op& op, std::optional<std::uint64_t> call) {
+  std::string mark = call ? fmt::format("  # n={}", *call) : std::string();
   const OpWord word = word_of(op);
   if (word == OpWord::group_begin && !group_held_) {
     group_held_ = true;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,8 +20,8 @@ class TraceWriter {
 
   /// `notes` go to the top as comments.
   void begin(const Geometry& geometry, const std::vector<std::string>& notes);
-  /// One op, with the number of the call that it came from behind it.
-  void op(const Op& op, std::uint64_t call);
+  /// One op, with the number of the recorded call that it came from behind it, if it came from one.
+  void op(const Op& op, std::optional<std::uint64_t> call = std::nullopt);
   /// A line of its own; bytes that would end it are replaced.
   void comment(std::string_view text);
   /// All that is still held goes out. False when anything could not be written.
