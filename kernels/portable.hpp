@@ -57,6 +57,16 @@ POOLPROOF_HD T load_fresh(const T* at) {
 #endif
 }
 
+/// What no thread of the launch writes: it may be read ahead of the stores before it.
+template <typename T>
+POOLPROOF_HD T load_constant(const T* at) {
+#if defined(__CUDA_ARCH__)
+  return __ldg(at);
+#else
+  return *at;
+#endif
+}
+
 /// Two neighbours at once, the first at a multiple of 16 bytes.
 POOLPROOF_HD void load_pair(const Loc* at, Loc& first, Loc& second) {
 #if defined(__CUDA_ARCH__)
@@ -116,6 +126,26 @@ POOLPROOF_HD std::int64_t atomic_add(std::int64_t* at, std::int64_t value) {
 #else
   const std::int64_t before = *at;
   *at = before + value;
+  return before;
+#endif
+}
+
+POOLPROOF_HD std::int32_t atomic_min(std::int32_t* at, std::int32_t value) {
+#if defined(__CUDA_ARCH__)
+  return atomicMin(at, value);
+#else
+  const std::int32_t before = *at;
+  *at = least(before, value);
+  return before;
+#endif
+}
+
+POOLPROOF_HD std::int32_t atomic_max(std::int32_t* at, std::int32_t value) {
+#if defined(__CUDA_ARCH__)
+  return atomicMax(at, value);
+#else
+  const std::int32_t before = *at;
+  *at = most(before, value);
   return before;
 #endif
 }
