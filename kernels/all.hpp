@@ -14,10 +14,12 @@
 #include "kernels/extend.hpp"
 #include "kernels/faulty/close_group_stale.hpp"
 #include "kernels/faulty/delay.hpp"
+#include "kernels/faulty/endless_wait.hpp"
 #include "kernels/faulty/free_set_by_arrival.hpp"
 #include "kernels/faulty/free_set_no_dedup.hpp"
 #include "kernels/faulty/lost_mark.hpp"
 #include "kernels/faulty/narrow_address.hpp"
+#include "kernels/faulty/past_memory.hpp"
 #include "kernels/fill.hpp"
 #include "kernels/free_segments.hpp"
 #include "kernels/free_set.hpp"
@@ -50,7 +52,7 @@ using AllKernels =
                // with planted faults
                BasicDecodeKernel<1>, BasicExtendKernel<true>, BasicFreeSegmentsKernel<false>, FreeSetLostMarkKernel,
                FreeSetByArrivalKernel, FreeSetNoDedupKernel, CloseGroupStaleKernel, WriteStampsNarrowKernel,
-               DelayKernel>;
+               DelayKernel, PastMemoryKernel, EndlessWaitKernel>;
 
 /// What errors call it.
 inline std::string_view kernel_name(std::size_t number) { return AllKernels::names[number]; }

@@ -29,15 +29,16 @@ POOLPROOF_HD void scan(Block& block, ScanShared<T, N>& shared) {
   });
 }
 
+/// The loops are as long for every thread: unrolled, their reads of shared memory do not wait for one another.
 template <typename T, int N>
 POOLPROOF_HD T sum_before(const ScanShared<T, N>& shared, int t) {
   T sum{};
   const int group = t / scan_group;
-  for (int i = 0; i < group; ++i) {
-    sum += shared.group[i];
+  for (int i = 0; i < N / scan_group; ++i) {
+    sum += i < group ? shared.group[i] : T{};
   }
-  for (int i = group * scan_group; i < t; ++i) {
-    sum += shared.value[i];
+  for (int i = 0; i < scan_group; ++i) {
+    sum += group * scan_group + i < t ? shared.value[group * scan_group + i] : T{};
   }
   return sum;
 }

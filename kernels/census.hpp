@@ -71,10 +71,11 @@ struct CensusListsKernel {
                               std::int64_t* tally) const {
     const std::int64_t count = *list.count;
     block.each([&](int t) {
-      std::int64_t listed = 0;
+      if (block.index() == 0 && t == 0 && count > 0) {
+        atomic_add(tally, count);
+      }
       for (std::int64_t i = block.index() * threads + t; i < count; i += block.count() * threads) {
         const Page page = list.pages[i];
-        ++listed;
         if (page == 0) {
           atomic_add(&counts->padding, 1);
         } else if (page < 0 || page > page_count) {
@@ -83,17 +84,15 @@ struct CensusListsKernel {
           atomic_add(&counts->repeated, 1);
         }
       }
-      if (listed > 0) {
-        atomic_add(tally, listed);
-      }
     });
   }
 };
 
 struct CensusMappingKernel {
   static constexpr std::string_view name = "census_mapping";
-  static constexpr int threads = 512;
-  static constexpr std::int64_t run = 8;  ///< neighbouring entries a thread: mostly of one page, their peers too
+  static constexpr int threads = 256;
+  static constexpr int run_shift = 3;
+  static constexpr std::int64_t run = 1 << run_shift;  ///< neighbouring entries a thread: mostly of one page
 
   PoolsView pools;
   CensusScratch scratch;
@@ -101,7 +100,7 @@ struct CensusMappingKernel {
   CensusCounts* counts = nullptr;
 
   struct Shared {
-    std::int64_t mapped;
+    std::uint32_t mapped;  ///< in 32 bits: of 64, shared memory has no addition
   };
 
   template <typename Block>
@@ -112,7 +111,7 @@ struct CensusMappingKernel {
       }
     });
     block.each([&](int t) {
-      std::int64_t mapped = 0;
+      std::uint32_t mapped = 0;
       const std::int64_t entries = pools.mapping_length - 1;
       for (std::int64_t i = (block.index() * threads + t) * run; i < entries; i += block.count() * threads * run) {
         mapped += look_at_run(i, least(entries, i + run));
@@ -131,6 +130,47 @@ struct CensusMappingKernel {
     });
   }
 
+  /// Entries begin..end-1; answers how many have a peer.
+  POOLPROOF_HD std::uint32_t look_at_run(Loc begin, Loc end) const {
+    Loc peers[run];
+    for (std::int64_t k = 0; k < run; k += 2) {
+      if (begin + k + 1 < end) {
+        load_pair(pools.mapping + begin + k, peers[k], peers[k + 1]);
+      } else {
+        peers[k] = begin + k < end ? pools.mapping[begin + k] : 0;
+        peers[k + 1] = 0;
+      }
+    }
+    return in_line(peers) ? look_at_line(begin, peers[0]) : look_at_each(begin, peers);
+  }
+
+  /// Are they neighbours in the SWA pool too, within one page of each pool and one word of bits? Mostly so.
+  [[nodiscard]] POOLPROOF_HD bool in_line(const Loc (&peers)[run]) const {
+    Loc off = peers[0] & (run - 1);
+    for (std::int64_t k = 1; k < run; ++k) {
+      off |= peers[k] ^ (peers[0] + k);
+    }
+    return off == 0 && pools.shift >= run_shift && is_swa_loc(peers[0]);
+  }
+
+  /// False in ring mode.
+  [[nodiscard]] POOLPROOF_HD bool is_swa_loc(Loc peer) const {
+    return swa_tokens != 0 && peer >= pools.page() && peer < swa_tokens + pools.page();
+  }
+
+  /// All of the run at once.
+  [[nodiscard]] POOLPROOF_HD std::uint32_t look_at_line(Loc loc, Loc peer) const {
+    if (has_settled_bit(scratch.full_pages, pools.page_of(loc))) {
+      atomic_add(&counts->idle_mapped, run);
+    }
+    if (has_settled_bit(scratch.swa_pages, pools.page_of(peer))) {
+      atomic_add(&counts->peer_idle, run);
+    }
+    constexpr std::uint32_t line = (std::uint32_t{1} << run) - 1;
+    claim(peer >> 5, line << (static_cast<std::uint32_t>(peer) & 31U));
+    return run;
+  }
+
   /// What a run knows from the entry before.
   struct Seen {
     std::int64_t full_page = -1;
@@ -141,19 +181,9 @@ struct CensusMappingKernel {
     std::uint32_t bits = 0;  ///< to be set in it
   };
 
-  /// Entries begin..end-1; answers how many have a peer.
-  POOLPROOF_HD std::int64_t look_at_run(Loc begin, Loc end) const {
-    Loc peers[run];
-    for (std::int64_t k = 0; k < run; k += 2) {
-      if (begin + k + 1 < end) {
-        load_pair(pools.mapping + begin + k, peers[k], peers[k + 1]);
-      } else {
-        peers[k] = begin + k < end ? pools.mapping[begin + k] : 0;
-        peers[k + 1] = 0;
-      }
-    }
+  [[nodiscard]] POOLPROOF_HD std::uint32_t look_at_each(Loc begin, const Loc (&peers)[run]) const {
     Seen seen;
-    std::int64_t mapped = 0;
+    std::uint32_t mapped = 0;
     for (std::int64_t k = 0; k < run; ++k) {
       if (peers[k] != 0) {
         ++mapped;
@@ -167,7 +197,7 @@ struct CensusMappingKernel {
   POOLPROOF_HD void look_at(Loc loc, Loc peer, Seen& seen) const {
     if (pools.page_of(loc) != seen.full_page) {
       seen.full_page = pools.page_of(loc);
-      seen.full_idle = has_bit(scratch.full_pages, seen.full_page);
+      seen.full_idle = has_settled_bit(scratch.full_pages, seen.full_page);
     }
     if (seen.full_idle) {
       atomic_add(&counts->idle_mapped, 1);
@@ -175,13 +205,13 @@ struct CensusMappingKernel {
     if (swa_tokens == 0) {
       return;
     }
-    if (peer < pools.page() || peer >= swa_tokens + pools.page()) {
+    if (!is_swa_loc(peer)) {
       atomic_add(&counts->peer_outside, 1);
       return;
     }
     if (pools.page_of(peer) != seen.swa_page) {
       seen.swa_page = pools.page_of(peer);
-      seen.swa_idle = has_bit(scratch.swa_pages, seen.swa_page);
+      seen.swa_idle = has_settled_bit(scratch.swa_pages, seen.swa_page);
     }
     if (seen.swa_idle) {
       atomic_add(&counts->peer_idle, 1);
@@ -196,12 +226,16 @@ struct CensusMappingKernel {
 
   POOLPROOF_HD void flush(Seen& seen) const {
     if (seen.bits != 0) {
-      const int repeated = claim_bits(scratch.swa_tokens, seen.word, seen.bits);
-      if (repeated > 0) {
-        atomic_add(&counts->peer_repeated, repeated);
-      }
+      claim(seen.word, seen.bits);
     }
     seen.bits = 0;
+  }
+
+  POOLPROOF_HD void claim(std::int64_t word, std::uint32_t bits) const {
+    const int repeated = claim_bits(scratch.swa_tokens, word, bits);
+    if (repeated > 0) {
+      atomic_add(&counts->peer_repeated, repeated);
+    }
   }
 };
 

@@ -24,14 +24,14 @@ struct BasicDecodeKernel {
   struct Shared {
     std::uint32_t earlier;  ///< pages that the requests of the blocks before take
     std::uint32_t opens[threads / 32];
-    bool last_block;
+    FreeCounts counts;
   };
 
   template <typename Block>
   POOLPROOF_HD void operator()(Block& block, Shared& shared) const {
     count_openings(block, shared);
-    write_locs(block, shared);
-    settle_lending(block, pools, demand, shared.last_block);
+    write_and_settle(block, pools, shared.counts, demand,
+                     [&](int t) { write_loc(block.index() * threads + t, shared, t); });
   }
 
   [[nodiscard]] POOLPROOF_HD bool opens_page(std::int64_t request) const {
@@ -47,6 +47,7 @@ struct BasicDecodeKernel {
       }
       if (t == 0) {
         shared.earlier = 0;
+        shared.counts = read_counts(pools, paired);
       }
     });
     block.each([&](int t) {
@@ -71,25 +72,19 @@ struct BasicDecodeKernel {
     return before + ones(shared.opens[t / 32] & ((std::uint32_t{1} << (static_cast<std::uint32_t>(t) & 31U)) - 1U));
   }
 
-  template <typename Block>
-  POOLPROOF_HD void write_locs(Block& block, const Shared& shared) const {
-    const std::int64_t full_count = *pools.full.free.count;
-    const std::int64_t swa_count = paired ? *pools.swa.free.count : 0;
-    block.each([&](int t) {
-      const std::int64_t request = block.index() * threads + t;
-      if (request >= batch.requests) {
-        return;
-      }
-      const Tokens prefix = batch.seq(request) - 1;
-      Placement full{batch.last(request), rest_of_page(pools, prefix), openings_before(shared, t)};
-      const Loc loc = full.loc(pools, pools.full.free, full_count, 0);
-      out[request] = loc;
-      if (paired) {
-        Placement swa = full;
-        swa.last = full.rest > 0 ? pools.peer_of(full.last) : -1;
-        pools.mapping[loc] = swa.loc(pools, pools.swa.free, swa_count, 0);
-      }
-    });
+  POOLPROOF_HD void write_loc(std::int64_t request, const Shared& shared, int t) const {
+    if (request >= batch.requests) {
+      return;
+    }
+    const Tokens prefix = batch.seq(request) - 1;
+    const Placement full{batch.last(request), rest_of_page(pools, prefix), openings_before(shared, t)};
+    const Loc loc = full.loc(pools, pools.full.free, shared.counts.full, 0);
+    out[request] = loc;
+    if (paired) {
+      Placement swa = full;
+      swa.last = full.rest > 0 ? pools.peer_of(full.last) : -1;
+      pools.mapping[loc] = swa.loc(pools, pools.swa.free, shared.counts.swa, 0);
+    }
   }
 };
 

@@ -27,7 +27,7 @@ POOLPROOF_HD void detach_slots(const PoolsView& pools, MarkRange& range, Loc fir
     pools.mapping[loc] = 0;
     const std::int64_t page = pools.page_of(peer);
     if (!pools.ringed && page != marked) {
-      mark(pools.swa.marks, range, page);
+      mark(pools.swa.marks, range, page, count_shift > 0);
       marked = page;
     }
   }

@@ -45,17 +45,18 @@ struct BasicExtendKernel {
     ScanShared<BatchSum, threads> sums;
     std::int64_t request;
     BatchSum before;  ///< what lies before that request
-    bool last_block;
+    FreeCounts counts;
   };
 
   template <typename Block>
   POOLPROOF_HD void operator()(Block& block, Shared& shared) const {
     find_request(block, shared);
-    write_tile(block, shared);
+    const Tile own = tile_of(block, shared);
     if constexpr (Early) {
-      settle_early(block);
+      block.each([&](int t) { write_tile(own, shared, t); });
+      settle_early(block, shared);
     } else {
-      settle_lending(block, pools, demand, shared.last_block);
+      write_and_settle(block, pools, shared.counts, demand, [&](int t) { write_tile(own, shared, t); });
     }
   }
 
@@ -80,6 +81,9 @@ struct BasicExtendKernel {
         sum += sum_of(r);
       }
       shared.sums.value[t] = sum;
+      if (t == 0) {
+        shared.counts = read_counts(pools, paired);
+      }
     });
     scan(block, shared.sums);
     block.each([&](int t) {
@@ -98,35 +102,48 @@ struct BasicExtendKernel {
   }
 
   template <typename Block>
-  POOLPROOF_HD void settle_early(Block& block) const {
+  POOLPROOF_HD void settle_early(Block& block, const Shared& shared) const {
     block.each([&](int t) {
       if (block.index() == 0 && t == 0) {
-        take_from(pools, demand);
+        take_from(pools, shared.counts, demand);
       }
     });
   }
 
+  /// What a block writes: new tokens first..end-1 of its request.
+  struct Tile {
+    Tokens first;
+    Tokens end;
+    Placement full;
+    Placement swa;
+  };
+
   template <typename Block>
-  POOLPROOF_HD void write_tile(Block& block, const Shared& shared) const {
-    const std::int64_t full_count = *pools.full.free.count;
-    const std::int64_t swa_count = paired ? *pools.swa.free.count : 0;
+  [[nodiscard]] POOLPROOF_HD Tile tile_of(Block& block, const Shared& shared) const {
     const Tokens prefix = batch.prefix(shared.request);
     const Tokens tokens = batch.seq(shared.request) - prefix;
     const Tokens first = (block.index() - shared.before.tiles) * tile;
-    Placement full{batch.last(shared.request), rest_of_page(pools, prefix), shared.before.pages};
-    Placement swa = full;
-    if (paired) {
-      swa.last = pools.peer_of(full.last);
+    Tile own{first, least(tokens, first + tile), {}, {}};
+    own.full = {batch.last(shared.request), rest_of_page(pools, prefix), shared.before.pages};
+    own.swa = own.full;
+    if (paired && own.full.rest > 0) {
+      own.swa.last = pools.peer_of(own.full.last);
     }
-    block.each([&](int t) {
-      for (Tokens nth = first + t; nth < least(tokens, first + tile); nth += threads) {
-        const Loc loc = full.loc(pools, pools.full.free, full_count, nth);
+    return own;
+  }
+
+  POOLPROOF_HD void write_tile(const Tile& own, const Shared& shared, int t) const {
+    constexpr int tokens_a_thread = tile / threads;
+    for (int k = 0; k < tokens_a_thread; ++k) {
+      const Tokens nth = own.first + t + k * threads;
+      if (nth < own.end) {
+        const Loc loc = own.full.loc(pools, pools.full.free, shared.counts.full, nth);
         out[shared.before.tokens + nth] = loc;
         if (paired) {
-          pools.mapping[loc] = swa.loc(pools, pools.swa.free, swa_count, nth);
+          pools.mapping[loc] = own.swa.loc(pools, pools.swa.free, shared.counts.swa, nth);
         }
       }
-    });
+    }
   }
 };
 

@@ -1,7 +1,10 @@
-// What the lending kernels share: where the tokens of a request go, and how the last block settles the counts.
+// What the lending kernels share: where the tokens of a request go, and how the counts of the lists are settled.
+//
+// A block reads the counts once and says so by a ticket; whoever says so last knows that all have read them, and
+// changes them while the locs are still being written. So nothing waits for the writes, and no block comes after
+// another.
 #pragma once
 
-#include "kernels/last_block.hpp"
 #include "kernels/pools.hpp"
 
 namespace poolproof::kernels {
@@ -31,23 +34,51 @@ struct Demand {
   std::int64_t swa_pages = 0;
 };
 
-POOLPROOF_HD void take_from(const PoolsView& pools, const Demand& demand) {
-  *pools.full.free.count -= demand.full_pages;
+/// Pages in the free lists before a launch, in shared memory.
+struct FreeCounts {
+  std::int64_t full;
+  std::int64_t swa;  ///< 0 where nothing is lent from it
+};
+
+/// By one thread of each block.
+POOLPROOF_HD FreeCounts read_counts(const PoolsView& pools, bool paired) {
+  return {*pools.full.free.count, paired ? *pools.swa.free.count : 0};
+}
+
+/// By one thread of each block, a step or more after read_counts(); answers what settle_counts() takes.
+POOLPROOF_HD std::uint32_t say_counts_are_read(const PoolsView& pools) {
+  fence();
+  return atomic_add(pools.ticket, 1);
+}
+
+POOLPROOF_HD void take_from(const PoolsView& pools, const FreeCounts& counts, const Demand& demand) {
+  *pools.full.free.count = counts.full - demand.full_pages;
   if (demand.swa_pages > 0) {
-    *pools.swa.free.count -= demand.swa_pages;
+    *pools.swa.free.count = counts.swa - demand.swa_pages;
   }
 }
 
-/// Every thread calls it, at the end.
-template <typename Block>
-POOLPROOF_HD void settle_lending(Block& block, const PoolsView& pools, const Demand& demand, bool& shared_flag) {
-  if (is_last_block(block, pools.ticket, shared_flag)) {
-    block.each([&](int t) {
-      if (t == 0) {
-        take_from(pools, demand);
-      }
-    });
+/// By the thread that said so.
+POOLPROOF_HD void settle_counts(const PoolsView& pools, const FreeCounts& counts, const Demand& demand,
+                                std::uint32_t said_before, std::int64_t blocks) {
+  if (said_before + 1 == static_cast<std::uint32_t>(blocks)) {
+    fence();
+    *pools.ticket = 0;
+    take_from(pools, counts, demand);
   }
+}
+
+/// The step that writes locs: `write(t)` by every thread, and the counts are settled.
+template <typename Block, typename Write>
+POOLPROOF_HD void write_and_settle(Block& block, const PoolsView& pools, const FreeCounts& counts, const Demand& demand,
+                                   const Write& write) {
+  block.each([&](int t) {
+    const std::uint32_t said_before = t == 0 ? say_counts_are_read(pools) : 0;
+    write(t);
+    if (t == 0) {
+      settle_counts(pools, counts, demand, said_before, block.count());
+    }
+  });
 }
 
 }  // namespace poolproof::kernels

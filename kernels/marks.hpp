@@ -7,24 +7,26 @@
 
 namespace poolproof::kernels {
 
-/// The range of words that one block marks, kept in shared memory until it is done.
+/// The range of words that one block marks, kept in shared memory until it is done. In 32 bits: shared memory has no
+/// minimum of 64, and threads that meet there would try it one after the other.
 struct MarkRange {
-  std::int64_t first;
-  std::int64_t last;
+  std::int32_t first;
+  std::int32_t last;
 };
 
 template <typename Block>
 POOLPROOF_HD void begin_marking(Block& block, MarkRange& range) {
   block.each([&](int t) {
     if (t == 0) {
-      range.first = INT64_MAX;
+      range.first = INT32_MAX;
       range.last = -1;
     }
   });
 }
 
 /// A word of the flags is in use.
-POOLPROOF_HD void cover(MarkRange& range, std::int64_t word) {
+POOLPROOF_HD void cover(MarkRange& range, std::int64_t flags_word) {
+  const auto word = static_cast<std::int32_t>(flags_word);
   if (word < load_shared(&range.first)) {
     atomic_min(&range.first, word);
   }
@@ -33,9 +35,10 @@ POOLPROOF_HD void cover(MarkRange& range, std::int64_t word) {
   }
 }
 
-/// One page, by any thread. Most pages are named by many tokens, so a flag that is up already costs a look alone.
-POOLPROOF_HD void mark(const Marks& marks, MarkRange& range, std::int64_t page) {
-  if (has_bit(marks.words, page)) {
+/// One page, by any thread. Where a page is named by many threads, a flag that is up already costs a look alone; where
+/// it is by few, `look` is false and saves the wait for it.
+POOLPROOF_HD void mark(const Marks& marks, MarkRange& range, std::int64_t page, bool look = true) {
+  if (look && has_bit(marks.words, page)) {
     return;
   }
   set_bit(marks.words, page);
@@ -46,8 +49,8 @@ template <typename Block>
 POOLPROOF_HD void end_marking(Block& block, const Marks& marks, const MarkRange& range) {
   block.each([&](int t) {
     if (t == 0 && range.last >= 0) {
-      atomic_min(marks.first_word, range.first);
-      atomic_max(marks.last_word, range.last);
+      atomic_min(marks.first_word, std::int64_t{range.first});
+      atomic_max(marks.last_word, std::int64_t{range.last});
     }
   });
 }

@@ -65,10 +65,11 @@ POOLPROOF_HD const Stack& target_of(const PoolView& pool, Target target) {
   return target == Target::free ? pool.free : target == Target::staged ? pool.staged : pool.deferred;
 }
 
-/// The page that is lent `nth` next, counted from 0, while the stack holds `count` pages.
+/// The page that is lent `nth` next, counted from 0, while the stack holds `count` pages. A launch that lends changes
+/// the count alone.
 POOLPROOF_HD Page page_at(const Stack& stack, std::int64_t count, std::int64_t nth) {
 #if defined(__CUDA_ARCH__)
-  return stack.pages[count - 1 - nth];
+  return load_constant(stack.pages + (count - 1 - nth));
 #else
   // A planted fault may look past an end of the list. On a GPU it finds what lies there; here it must not leave the
   // memory.

@@ -57,6 +57,16 @@ POOLPROOF_HD T load_fresh(const T* at) {
 #endif
 }
 
+/// What no thread of the launch writes: it may be read ahead of the stores before it.
+template <typename T>
+POOLPROOF_HD T load_constant(const T* at) {
+#if defined(__CUDA_ARCH__)
+  return __ldg(at);
+#else
+  return *at;
+#endif
+}
+
 /// Two neighbours at once, the first at a multiple of 16 bytes.
 POOLPROOF_HD void load_pair(const Loc* at, Loc& first, Loc& second) {
 #if defined(__CUDA_ARCH__)
@@ -116,6 +126,26 @@ POOLPROOF_HD std::int64_t atomic_add(std::int64_t* at, std::int64_t value) {
 #else
   const std::int64_t before = *at;
   *at = before + value;
+  return before;
+#endif
+}
+
+POOLPROOF_HD std::int32_t atomic_min(std::int32_t* at, std::int32_t value) {
+#if defined(__CUDA_ARCH__)
+  return atomicMin(at, value);
+#else
+  const std::int32_t before = *at;
+  *at = least(before, value);
+  return before;
+#endif
+}
+
+POOLPROOF_HD std::int32_t atomic_max(std::int32_t* at, std::int32_t value) {
+#if defined(__CUDA_ARCH__)
+  return atomicMax(at, value);
+#else
+  const std::int32_t before = *at;
+  *at = most(before, value);
   return before;
 #endif
 }
@@ -182,13 +212,26 @@ POOLPROOF_HD void set_bit(std::uint32_t* words, std::int64_t index) {
 /// word one gets the answer, the others 0.
 POOLPROOF_HD int claim_bits(std::uint32_t* words, std::int64_t index, std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
-  const unsigned lanes = __match_any_sync(__activemask(), static_cast<unsigned>(index));
+  constexpr unsigned whole_warp = 0xffffffffU;
+  const auto word = static_cast<unsigned>(index);
+  const unsigned lane = threadIdx.x & 31U;
+  const auto named = static_cast<unsigned>(__popc(bits));
+  // Lanes with eight neighbours each meet by fours, which is seen at a glance; who meets whom otherwise is a search.
+  if (__activemask() == whole_warp &&
+      __all_sync(whole_warp, __shfl_sync(whole_warp, word, static_cast<int>(lane & ~3U)) == word)) {
+    unsigned all = bits | __shfl_xor_sync(whole_warp, bits, 1);
+    all |= __shfl_xor_sync(whole_warp, all, 2);
+    unsigned sum = named + __shfl_xor_sync(whole_warp, named, 1);
+    sum += __shfl_xor_sync(whole_warp, sum, 2);
+    return (lane & 3U) != 0 ? 0 : static_cast<int>(sum) - __popc(all) + __popc(atomicOr(words + word, all) & all);
+  }
+  const unsigned lanes = __match_any_sync(__activemask(), word);
   const unsigned all = __reduce_or_sync(lanes, bits);
-  const unsigned named = __reduce_add_sync(lanes, static_cast<unsigned>(__popc(bits)));
-  if ((threadIdx.x & 31U) + 1U != static_cast<unsigned>(__ffs(static_cast<int>(lanes)))) {
+  const unsigned sum = __reduce_add_sync(lanes, named);
+  if (lane + 1U != static_cast<unsigned>(__ffs(static_cast<int>(lanes)))) {
     return 0;
   }
-  return static_cast<int>(named) - __popc(all) + __popc(atomicOr(words + index, all) & all);
+  return static_cast<int>(sum) - __popc(all) + __popc(atomicOr(words + word, all) & all);
 #else
   return ones(atomic_or(words + index, bits) & bits);
 #endif
@@ -196,6 +239,11 @@ POOLPROOF_HD int claim_bits(std::uint32_t* words, std::int64_t index, std::uint3
 
 POOLPROOF_HD bool has_bit(const std::uint32_t* words, std::int64_t index) {
   return ((load_fresh(words + (index >> 5)) >> (static_cast<std::uint32_t>(index) & 31U)) & 1U) != 0;
+}
+
+/// The same of a bitmap that this launch does not change.
+POOLPROOF_HD bool has_settled_bit(const std::uint32_t* words, std::int64_t index) {
+  return ((words[index >> 5] >> (static_cast<std::uint32_t>(index) & 31U)) & 1U) != 0;
 }
 
 }  // namespace poolproof::kernels

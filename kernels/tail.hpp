@@ -22,26 +22,28 @@ struct TailKernel {
   Loc* out = nullptr;
 
   struct Shared {
-    bool last_block;
+    FreeCounts counts;
   };
 
   template <typename Block>
   POOLPROOF_HD void operator()(Block& block, Shared& shared) const {
-    const std::int64_t full_count = *pools.full.free.count;
-    const std::int64_t swa_count = *pools.swa.free.count;
+    block.each([&](int t) {
+      if (t == 0) {
+        shared.counts = read_counts(pools, true);
+      }
+    });
     const Placement full{last, rest_of_page(pools, prefix), 0};
     const Placement swa{-1, 0, 0};
     const Tokens first = block.index() * tile;
-    block.each([&](int t) {
+    write_and_settle(block, pools, shared.counts, demand, [&](int t) {
       for (Tokens nth = first + t; nth < least(tokens, first + tile); nth += threads) {
-        const Loc loc = full.loc(pools, pools.full.free, full_count, nth);
+        const Loc loc = full.loc(pools, pools.full.free, shared.counts.full, nth);
         out[nth] = loc;
         const bool in_tail = nth >= tail_begin && nth < tail_end;
         // A recycled page may still name the peers of a former owner, so that 0 is written, not left.
-        pools.mapping[loc] = in_tail ? swa.loc(pools, pools.swa.free, swa_count, nth - tail_begin) : 0;
+        pools.mapping[loc] = in_tail ? swa.loc(pools, pools.swa.free, shared.counts.swa, nth - tail_begin) : 0;
       }
     });
-    settle_lending(block, pools, demand, shared.last_block);
   }
 };
 

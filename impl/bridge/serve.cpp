@@ -155,8 +155,12 @@ std::string Server::run(std::vector<Call> calls) {
 /// What tells one breakdown from another goes along.
 RaisedError Server::raised() const {
   const std::optional<Breakdown> breakdown = allocator_->breakdown();
-  const bool told = breakdown && !breakdown->signature.empty();
-  return {told ? breakdown->signature : "Failure", allocator_->failure(), {}};
+  const std::string type = breakdown && !breakdown->signature.empty() ? breakdown->signature : "Failure";
+  std::string text = allocator_->failure();
+  if (text.starts_with(type + ": ")) {
+    text.erase(0, type.size() + 2);  // whoever reads it puts the type before it
+  }
+  return {type, std::move(text), {}};
 }
 
 /// Nothing, or why the call cannot be made: its references lead to nothing, or its locs are none of the pool.

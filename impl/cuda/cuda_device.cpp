@@ -85,7 +85,7 @@ void CudaDevice::check(cudaError_t error, const char* call, std::size_t bytes) c
 }
 
 /// A call that waits reports what went wrong in the launches before it.
-void CudaDevice::check_waited(cudaError_t error, const char* call) const {
+void CudaDevice::check_waited(cudaError_t error, const std::string& call) const {
   if (error == cudaSuccess) {
     return;
   }
@@ -141,7 +141,11 @@ void CudaDevice::upload(void* to, const void* from, std::size_t bytes) {
 
 void CudaDevice::download(void* to, const void* from, std::size_t bytes) {
   select();
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync to the host", bytes);
+  // Into memory that is not pinned the copy waits by itself.
+  if (const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_);
+      error != cudaSuccess) {
+    check_waited(error, fmt::format("cudaMemcpyAsync to the host of {} bytes", bytes));
+  }
   check_waited(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
 }
 

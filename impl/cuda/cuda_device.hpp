@@ -40,7 +40,7 @@ class CudaDevice final : public Device {
  private:
   void launch_on(cudaStream_t stream, const kernels::Launch& launch);
   void check(cudaError_t error, const char* call, std::size_t bytes) const;
-  void check_waited(cudaError_t error, const char* call) const;
+  void check_waited(cudaError_t error, const std::string& call) const;
   void select() const;
   [[nodiscard]] StorageError out_of_memory(std::size_t bytes, const char* what) const;
 

@@ -1,9 +1,11 @@
 #include "impl/device/device_impls.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "impl/cuda/cuda.hpp"
 #include "impl/device/device_storage.hpp"
@@ -27,7 +29,7 @@ struct DeviceKind {
   std::function<Opened(std::uint32_t rank)> open;
   std::function<std::optional<std::string>()> missing;
   bool isolated = false;
-  NeedsDevice lacks = NeedsDevice::no;  ///< faults of this need do not show here
+  std::vector<NeedsDevice> lacks;  ///< faults of these needs do not show here
 };
 
 DeviceKind host_grid() {
@@ -36,13 +38,13 @@ DeviceKind host_grid() {
           [](std::uint32_t rank) { return Opened(std::make_shared<HostGridDevice>(rank)); },
           {},
           false,
-          NeedsDevice::parallel};
+          {NeedsDevice::parallel, NeedsDevice::gpu}};
 }
 
 DeviceKind gpu() {
   return {"cuda",    "the CUDA implementation, on a GPU and in a process of its own",
           open_cuda, cuda_missing,
-          true,      NeedsDevice::grid};
+          true,      {NeedsDevice::grid}};
 }
 
 std::unique_ptr<DevicePools> right_pools(std::shared_ptr<Device> device, const Geometry& g) {
@@ -99,7 +101,7 @@ std::vector<ImplInfo> device_code_mutants() {
   std::vector<ImplInfo> all;
   for (const DeviceKind& kind : {host_grid(), gpu()}) {
     for (const DeviceMutant& mutant : device_mutants()) {
-      if (mutant.needs != kind.lacks) {
+      if (std::find(kind.lacks.begin(), kind.lacks.end(), mutant.needs) == kind.lacks.end()) {
         all.push_back(mutant_impl(kind, mutant));
       }
     }

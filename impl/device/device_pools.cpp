@@ -15,6 +15,8 @@ constexpr std::int64_t most_walking_blocks = 1024;
 
 std::int64_t words_for(std::int64_t bits) { return bits / 32 + 1; }
 
+constexpr std::int64_t census_count_words = sizeof(kernels::CensusCounts) / sizeof(std::uint32_t);
+
 std::int64_t swa_rows(const Geometry& g) {
   if (g.ringed()) {
     return (g.reqs + 1) * g.ring;
@@ -46,8 +48,7 @@ DevicePools::DevicePools(std::shared_ptr<Device> device, const Geometry& geometr
       geometry_(geometry),
       shift_(std::countr_zero(static_cast<std::uint64_t>(geometry.page))),
       counters_(device_, 1, "the counters"),
-      mismatch_(device_, 1, "a mismatch"),
-      census_counts_(device_, 1, "a census") {
+      mismatch_(device_, 1, "a mismatch") {
   build();
 }
 
@@ -67,9 +68,9 @@ void DevicePools::build() {
   }
   full_kv_ = DeviceArray<Stamp>(device_, geometry_.full + geometry_.page, "full KV stamps");
   swa_kv_ = DeviceArray<Stamp>(device_, swa_rows(geometry_), "SWA KV stamps");
-  const std::int64_t bits = words_for(full_.pages + 1) + words_for(swa_.pages + 1) +
-                            words_for(geometry_.paired() ? geometry_.swa + geometry_.page : 0);
-  census_bits_ = DeviceArray<std::uint32_t>(device_, bits, "the census");
+  const std::int64_t words = census_count_words + words_for(full_.pages + 1) + words_for(swa_.pages + 1) +
+                             words_for(geometry_.paired() ? geometry_.swa + geometry_.page : 0);
+  census_ = DeviceArray<std::uint32_t>(device_, words, "the census");
   fill();
 }
 
@@ -502,18 +503,18 @@ std::optional<kernels::StampMismatch> DevicePools::verify_swa(kernels::StampBatc
 // ---- looking
 
 void DevicePools::launch_census() {
-  census_counts_.zero();
-  census_bits_.zero();
+  census_.zero();
+  auto* counts = reinterpret_cast<kernels::CensusCounts*>(census_.data());
   const kernels::PoolsView pools = view();
   kernels::CensusScratch scratch;
-  scratch.full_pages = census_bits_.data();
+  scratch.full_pages = census_.data() + census_count_words;
   scratch.swa_pages = scratch.full_pages + words_for(full_.pages + 1);
   scratch.swa_tokens = scratch.swa_pages + words_for(swa_.pages + 1);
-  device_->run(kernels::CensusListsKernel{pools, scratch, full_.pages, swa_.pages, census_counts_.data()},
+  device_->run(kernels::CensusListsKernel{pools, scratch, full_.pages, swa_.pages, counts},
                walking_blocks(std::max(full_.pages, swa_.pages), kernels::CensusListsKernel::threads));
   if (geometry_.hybrid()) {
     device_->run(
-        kernels::CensusMappingKernel{pools, scratch, lends_swa() ? geometry_.swa : 0, census_counts_.data()},
+        kernels::CensusMappingKernel{pools, scratch, lends_swa() ? geometry_.swa : 0, counts},
         walking_blocks(mapping_.size() / kernels::CensusMappingKernel::run + 1, kernels::CensusMappingKernel::threads));
   }
 }
@@ -521,7 +522,7 @@ void DevicePools::launch_census() {
 kernels::CensusCounts DevicePools::census() {
   launch_census();
   kernels::CensusCounts counts;
-  census_counts_.download({&counts, 1});
+  device_->download(&counts, census_counts(), sizeof(counts));
   return counts;
 }
 

@@ -121,7 +121,9 @@ class DevicePools {
   [[nodiscard]] kernels::CensusCounts census();
   /// The same without waiting: what it counts is left at census_counts().
   void launch_census();
-  [[nodiscard]] const kernels::CensusCounts* census_counts() const { return census_counts_.data(); }
+  [[nodiscard]] const kernels::CensusCounts* census_counts() const {
+    return reinterpret_cast<const kernels::CensusCounts*>(census_.data());
+  }
   /// Lists as the contract has them: next to be lent first. Waits.
   void download_lists(Pool which, PoolCensus& out);
   void download_mapping(std::vector<Loc>& out);
@@ -202,8 +204,7 @@ class DevicePools {
   DeviceArray<Stamp> full_kv_;
   DeviceArray<Stamp> swa_kv_;
   DeviceArray<kernels::StampMismatch> mismatch_;
-  DeviceArray<kernels::CensusCounts> census_counts_;
-  DeviceArray<std::uint32_t> census_bits_;
+  DeviceArray<std::uint32_t> census_;  ///< its counts, then its bitmaps: taken down at once
   KnownCounts known_full_;
   KnownCounts known_swa_;
   bool group_open_ = false;
