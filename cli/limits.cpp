@@ -41,4 +41,10 @@ CLI::Validator seconds() {
   });
 }
 
+CLI::Validator factor() {
+  return validator([](const std::string& text) {
+    return within(text, 0.001, 1e6) ? std::string() : fmt::format("'{}' is no factor from 0.001 to 1000000", text);
+  });
+}
+
 }  // namespace poolproof::cli

@@ -55,7 +55,7 @@ void add_what(CLI::App& app, SimulateOptions& options) {
       ->check(whole_number(1, std::numeric_limits<std::uint64_t>::max()));
   app.add_option("--speed", options.speed, "Arrivals come so many times faster")
       ->type_name("X")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(factor())
       ->capture_default_str();
 }
 

@@ -273,12 +273,13 @@ Fault Machine::State::admit_read_ring(const op::Read& op, const RowState& r, Pla
     if (cell.life != r.life) {
       return verdict(
           Rule::c2, r.slot_op,
-          fmt::format("the ring of request slot {} holds nothing that r{} wrote for position {}", r.slot, op.row, pos));
+          fmt::format("the ring of request slot {} holds nothing that r{} wrote for position {}: KV_FRESH cannot hold",
+                      r.slot, op.row, pos));
     }
     const bool rejected = static_cast<Pos>(cell.position) >= r.length;
     return verdict(rejected ? Rule::c10 : Rule::c2, r.length_op,
                    fmt::format("r{}'s ring holds position {} where position {} was{}", op.row, cell.position, pos,
-                               rejected ? ": a rejected token went over it" : ""));
+                               rejected ? ": a rejected token went over it, KV_INTACT cannot hold" : ""));
   }
   return {};
 }

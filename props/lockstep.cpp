@@ -261,6 +261,9 @@ RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& 
       result.verdict = course.finish();
       break;
     }
+    if (options.repair) {
+      result.free = {machine.full_free_pages(), machine.swa_free_pages()};
+    }
     result.verdict = course.step(*op);
     if (options.repair) {
       result.executed.push_back(*std::move(op));
@@ -277,16 +280,21 @@ RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& 
 }
 
 RunResult run_and_pin(const Trace& trace, const ImplInfo& impl) {
-  if (trace.ops.size() <= long_trace_ops) {
-    return run_trace(trace, impl, {.census_every = 1});
+  std::uint32_t every = 1;
+  for (std::size_t censuses = trace.ops.size(); censuses > long_trace_ops; censuses /= rare_census) {
+    every *= rare_census;
   }
-  RunResult rare = run_trace(trace, impl, {.census_every = rare_census});
-  if (!rare.verdict || rare.ops == 0) {
-    return rare;
+  RunResult found = run_trace(trace, impl, {.census_every = every});
+  while (found.verdict && found.ops > 0 && every > 1) {
+    const std::uint64_t from = found.ops - std::min<std::uint64_t>(found.ops, std::uint64_t{2} * every);
+    every /= rare_census;
+    RunResult finer = run_trace(trace, impl, {.census_every = every, .census_from = from});
+    if (!finer.verdict) {
+      break;
+    }
+    found = std::move(finer);
   }
-  const std::uint64_t from = rare.ops - std::min<std::uint64_t>(rare.ops, 2 * rare_census);
-  RunResult pinned = run_trace(trace, impl, {.census_every = 1, .census_from = from});
-  return pinned.verdict ? pinned : rare;
+  return found;
 }
 
 }  // namespace poolproof

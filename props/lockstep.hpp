@@ -55,11 +55,18 @@ struct RunOptions {
   bool call_by_call = false;        ///< external implementations: an exchange a call, so that its op is known
 };
 
+/// Pages that a pool could lend.
+struct FreePages {
+  std::int64_t full = 0;
+  std::int64_t swa = 0;
+};
+
 /// What came of it.
 struct RunResult {
   std::optional<Verdict> verdict;
   std::vector<Op> executed;  ///< with repair: the ops as run, up to and with the failing one
   std::uint64_t ops = 0;     ///< ops run
+  FreePages free;            ///< with repair: before the last op
   std::string build_error;   ///< the implementation could not be built for this geometry; nothing was run
 };
 
@@ -68,12 +75,12 @@ struct RunResult {
 RunResult run_trace(const Trace& trace, const ImplInfo& impl, const RunOptions& options = {});
 
 /// As run_trace, with the verdict at the op that broke the link: a census after each op. Of a long trace that is around
-/// the op at which something shows alone, found by a run with rare censuses before. What every reporter shows.
+/// the op at which something shows alone, found by runs with rarer censuses before. What every reporter shows.
 RunResult run_and_pin(const Trace& trace, const ImplInfo& impl);
 
 /// Traces longer than this are not run with a census after each op from their first one on.
 inline constexpr std::size_t long_trace_ops = 2000;
-/// Rare censuses come every so many ops; a finding of one is pinned within them.
+/// Then censuses come every so many ops, or this number squared, ...; a finding of one is pinned within them.
 inline constexpr std::uint32_t rare_census = 64;
 
 /// The op made protocol-correct with as little change as can be (ranges clipped or moved to the row's end, pieces left

@@ -55,6 +55,29 @@ void each_row(AnyOp& op, F f) {
       op);
 }
 
+/// Does it name rows in a list, each for itself?
+bool is_batch(const Op& op) {
+  return std::visit(
+      [](const auto& concrete) {
+        return requires { concrete.pieces; }
+        || requires { concrete.rows; };
+      },
+      op);
+}
+
+template <typename Gone>
+void drop_from_batch(Op& op, Gone gone) {
+  std::visit(
+      [&](auto& concrete) {
+        if constexpr (requires { concrete.pieces; }) {
+          std::erase_if(concrete.pieces, [&](const Piece& piece) { return gone(piece.row); });
+        } else if constexpr (requires { concrete.rows; }) {
+          std::erase_if(concrete.rows, gone);
+        }
+      },
+      op);
+}
+
 template <typename Parts>
 void without_each(const Op& op, Parts parts, std::vector<Op>& out) {
   const std::size_t count = std::invoke(parts, op).size();
@@ -323,6 +346,36 @@ std::vector<Trace> joint_reductions(const Trace& trace) {
     }
   }
   return out;
+}
+
+std::vector<Row> rows_of(const Trace& trace) {
+  std::vector<Row> rows;
+  for (const Op& op : trace.ops) {
+    each_row(op, [&](Row row) { rows.push_back(row); });
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+Trace without_rows(const Trace& trace, const std::vector<Row>& rows) {
+  const auto gone = [&](Row row) { return std::binary_search(rows.begin(), rows.end(), row); };
+  Trace left{trace.geometry, {}, {}};
+  for (const Op& op : trace.ops) {
+    std::size_t named = 0;
+    std::size_t named_gone = 0;
+    each_row(op, [&](Row row) {
+      ++named;
+      named_gone += gone(row) ? 1 : 0;
+    });
+    if (named_gone == 0) {
+      left.ops.push_back(op);
+    } else if (named_gone < named && is_batch(op)) {
+      left.ops.push_back(op);
+      drop_from_batch(left.ops.back(), gone);
+    }
+  }
+  return left;
 }
 
 Trace with_rows_renumbered(const Trace& trace) {

@@ -22,6 +22,13 @@ std::vector<Op> op_reductions(const Op& op, const Geometry& g);
 /// two lending ops of one row as one.
 std::vector<Trace> joint_reductions(const Trace& trace);
 
+/// The rows that a trace names, sorted.
+std::vector<Row> rows_of(const Trace& trace);
+
+/// The trace without what it says of these rows (sorted): their pieces of batches go, and the ops that name one alone,
+/// or as one of two.
+Trace without_rows(const Trace& trace, const std::vector<Row>& rows);
+
 /// The trace with its rows numbered from 0 in order of appearance.
 Trace with_rows_renumbered(const Trace& trace);
 

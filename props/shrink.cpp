@@ -10,6 +10,9 @@
 namespace poolproof {
 namespace {
 
+/// Longer traces are shrunk in large steps first.
+constexpr std::size_t short_enough = 200;
+
 /// What shrinking makes smaller, most important first.
 std::tuple<std::size_t, std::size_t, Tokens, Tokens> cost_of(const Trace& trace) {
   std::size_t parts = 0;
@@ -31,11 +34,13 @@ class Shrinker {
   std::optional<ShrinkResult> run(const Trace& trace) {
     best_ = trace;
     best_.lines.clear();
-    if (!cut_to_end() && !whole()) {
+    if (!whole()) {
       return std::nullopt;
     }
     best_.ops.resize(std::min<std::size_t>(best_.ops.size(), verdict_.op));  // what comes after it does not matter
     drop_expectations();
+    cut_to_end();
+    shorten();
     bool smaller = true;
     while (smaller && !stopped()) {
       smaller = drop_chunks();
@@ -62,6 +67,7 @@ class Shrinker {
     options.census_from = trace.ops.size() <= long_trace_ops ? 0 : trace.ops.size() - 2 * rare_census;
     options.repair = true;
     RunResult result = run_trace(trace, impl_, options);
+    free_ = result.free;
     if (!result.verdict || result.verdict->cause != cause_) {
       return std::nullopt;
     }
@@ -79,8 +85,26 @@ class Shrinker {
       return false;
     }
     best_ = std::move(candidate);
+    best_free_ = free_;
     verdict_ = std::move(*verdict);
     return true;
+  }
+
+  /// Many a fault shows only when a pool is full to a page. What is left out leaves pages free, so the candidate is
+  /// also tried in pools that lack them.
+  bool keep_tight(Trace candidate) {
+    if (keep(candidate)) {
+      return true;
+    }
+    if (best_.ops.size() <= short_enough) {
+      return false;  // reductions of two steps at once do it there
+    }
+    const std::int64_t full = std::max<std::int64_t>(0, free_.full - best_free_.full);
+    const std::int64_t swa = std::max<std::int64_t>(0, free_.swa - best_free_.swa);
+    Geometry& g = candidate.geometry;
+    g.full -= full * g.page;
+    g.swa -= g.paired() ? swa * g.page : 0;
+    return !(g == best_.geometry) && keep(std::move(candidate));
   }
 
   void drop_expectations() {
@@ -95,37 +119,82 @@ class Shrinker {
     Trace candidate = best_;
     const auto first = candidate.ops.begin() + static_cast<std::ptrdiff_t>(begin);
     candidate.ops.erase(first, first + static_cast<std::ptrdiff_t>(std::min(count, candidate.ops.size() - begin)));
-    return keep(std::move(candidate));
+    return keep_tight(std::move(candidate));
   }
 
   /// Of a long trace the end alone is often enough, once the rows are mended: the shortest such end, by doubling. It
   /// costs little, and a million ops need not be run again and again.
-  bool cut_to_end() {
+  void cut_to_end() {
     constexpr std::size_t shortest = 32;
     for (std::size_t length = shortest; length < best_.ops.size() / 2 && !stopped(); length *= 2) {
-      Trace candidate{best_.geometry, {best_.ops.end() - static_cast<std::ptrdiff_t>(length), best_.ops.end()}, {}};
-      if (std::optional<Verdict> verdict = evaluate(candidate)) {
-        best_ = std::move(candidate);
-        verdict_ = std::move(*verdict);
-        return true;
+      if (keep_tight({best_.geometry, {best_.ops.end() - static_cast<std::ptrdiff_t>(length), best_.ops.end()}, {}})) {
+        return;
       }
     }
-    return false;
   }
 
   /// Does the trace fail as it stands?
   bool whole() {
     std::optional<Verdict> verdict = evaluate(best_);
     if (verdict) {
+      best_free_ = free_;
       verdict_ = std::move(*verdict);
     }
     return verdict.has_value();
   }
 
-  /// Runs of ops, half the trace down to single ops.
-  bool drop_chunks() {
+  /// Of what is long still: it fails earlier in smaller pools, then whole requests go, then long runs of ops, until it
+  /// is short enough to try single ones.
+  void shorten() {
+    for (bool smaller = true; smaller && best_.ops.size() > short_enough && !stopped();) {
+      smaller = smaller_pools();
+      smaller = drop_rows() || smaller;
+      smaller = drop_chunks(best_.ops.size() / 64) || smaller;
+    }
+  }
+
+  /// Pools divided by a lot, or by less.
+  bool smaller_pools() {
     bool smaller = false;
-    for (std::size_t chunk = std::max<std::size_t>(1, best_.ops.size() / 2); chunk > 0; chunk /= 2) {
+    for (const std::int64_t by : {64, 16, 4, 2}) {
+      for (const auto& [full, swa, reqs] : {std::tuple{by, by, by}, {by, by, 1L}, {by, 1L, 1L}, {1L, by, 1L}}) {
+        Trace candidate = best_;
+        Geometry& g = candidate.geometry;
+        g.full = std::max<std::int64_t>(1, g.full_pages() / full) * g.page;
+        g.swa = g.hybrid() ? std::max<std::int64_t>(1, g.swa_pages() / swa) * g.page : 0;
+        g.reqs = g.reqs > 0 ? std::max<std::int64_t>(1, g.reqs / reqs) : 0;
+        smaller = (!(g == best_.geometry) && keep(std::move(candidate))) || smaller;
+      }
+    }
+    return smaller;
+  }
+
+  /// Requests, by their rows: half of them at a time down to few. Those of the failing op stay.
+  bool drop_rows() {
+    std::vector<Row> others = rows_of(best_);
+    const std::vector<Row> last = rows_of({best_.geometry, {best_.ops.back()}, {}});
+    std::erase_if(others, [&](Row row) { return std::binary_search(last.begin(), last.end(), row); });
+    bool smaller = false;
+    const std::size_t least = others.size() / 32;
+    for (std::size_t chunk = others.size(); chunk > least && !stopped(); chunk /= 2) {
+      for (std::size_t begin = 0; begin < others.size() && !stopped();) {
+        const auto first = others.begin() + static_cast<std::ptrdiff_t>(begin);
+        const auto end = others.begin() + static_cast<std::ptrdiff_t>(std::min(others.size(), begin + chunk));
+        if (keep_tight(without_rows(best_, {first, end}))) {
+          others.erase(first, end);
+          smaller = true;
+        } else {
+          begin += chunk;
+        }
+      }
+    }
+    return smaller;
+  }
+
+  /// Runs of ops, half the trace down to runs of `least`.
+  bool drop_chunks(std::size_t least = 1) {
+    bool smaller = false;
+    for (std::size_t chunk = std::max<std::size_t>(1, best_.ops.size() / 2); chunk >= least && chunk > 0; chunk /= 2) {
       for (std::size_t end = best_.ops.size(); end > 0 && !stopped();) {
         const std::size_t begin = end > chunk ? end - chunk : 0;
         smaller = drop(begin, end - begin) || smaller;
@@ -193,6 +262,8 @@ class Shrinker {
   const ShrinkOptions& options_;
   Trace best_;
   Verdict verdict_;
+  FreePages best_free_;  ///< before its failing op
+  FreePages free_;       ///< before the last op of the candidate run last
   std::uint64_t evaluations_ = 0;
   bool out_of_time_ = false;
 };

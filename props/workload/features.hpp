@@ -17,12 +17,12 @@ struct ServingFeatures {
   bool chunked_prefill = true;  ///< a long prompt is taken in over several steps
   bool window_eviction = true;  ///< a running request gives back what left its window
   bool recovery = true;         ///< a finished request's SWA pages go to the tombstones that it computed again
-  bool load_back = true;        ///< with a ring: now and then a prompt's last window is mapped to the request's ring rows
-  bool groups = true;           ///< the frees of a step stand in one free group
-  bool segments = true;         ///< frees name segments of a row where they can; false: sets of locs
-  bool optimistic = true;       ///< now and then it asks for more than there is, before it evicts
-  bool aborts = true;           ///< some requests are aborted, waiting or running
-  bool tails = false;           ///< prompts come from a prefill engine: SWA pages for their last window alone
+  bool load_back = true;   ///< with a ring: now and then a prompt's last window is mapped to the request's ring rows
+  bool groups = true;      ///< the frees of a step stand in one free group
+  bool segments = true;    ///< frees name segments of a row where they can; false: sets of locs
+  bool optimistic = true;  ///< now and then it asks for more than there is, before it evicts
+  bool aborts = true;      ///< some requests are aborted, waiting or running
+  bool tails = false;      ///< prompts come from a prefill engine: SWA pages for their last window alone
   /// With a ring: the last window of a prefix that was found cached is written again. An engine that leaves that out
   /// reads what another request wrote.
   bool window_rewrite = true;

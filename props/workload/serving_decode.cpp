@@ -90,11 +90,12 @@ void Serving::State::decoded(const Machine& machine) {
   decoded_now = batch.size();
   reserve_permille = std::max(least_reserve, reserve_permille - std::min<std::uint64_t>(reserve_permille, 2));
   for (const LentPiece& piece : batch) {
-    write_and_read(*piece.request, piece.range);
+    write(*piece.request, piece.range);
   }
   begin_frees();
   for (const LentPiece& piece : batch) {
     accept(*piece.request, piece.range.end);
+    read_sometimes(*piece.request);
     settle(*piece.request);
     if (piece.request->ended()) {
       forget(*piece.request);

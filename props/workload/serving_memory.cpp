@@ -40,7 +40,7 @@ PageNeed Serving::State::within_reach(const Machine& machine) const {
 
 /// An engine that asks first and evicts when it is refused; once a step.
 bool Serving::State::ask_too_much() {
-  if (!options.features.optimistic || asked_too_much || !choices.odds(1, 8)) {
+  if (!options.features.optimistic || asked_too_much || !choices.odds(1, 4)) {
     return false;
   }
   asked_too_much = true;

@@ -46,8 +46,8 @@ Pos Serving::State::first_chunk(const Machine& machine, Pos begin, Pos prompt, P
   const PageNeed reach = within_reach(machine);
   std::int64_t page_room = std::max<std::int64_t>(0, reach.full);
   if (geo.paired() && !options.features.tails) {
-    // Each request that runs may need a page for its next token.
-    const auto decoding = static_cast<std::int64_t>(running.size()) + 1;
+    // Some of the requests that run will need a page for their next token.
+    const auto decoding = static_cast<std::int64_t>(running.size()) / 4;
     page_room = std::min(page_room, std::max<std::int64_t>(0, reach.swa - decoding));
   }
   const Pos room = (geo.pages_of(begin) + page_room) * geo.page - begin;
@@ -215,7 +215,8 @@ void Serving::State::prompts_lent(const Machine& machine) {
     if (tails) {
       request.frontier = std::max({request.frontier, range.begin, window_bound(range.end)});
     }
-    write_and_read(request, range);
+    write(request, range);
+    read_sometimes(request);
     load_back(request);
   }
   begin_frees();
@@ -254,6 +255,7 @@ void Serving::State::keep_prompt(RunningRequest& request) {
   const std::vector<PromptBlock> blocks = blocks_of(request.queued, end);
   const PrefixTree::Found known = tree.walk(blocks);
   if (known.end != request.shared) {
+    recover_path(request, known, window_bound(request.length));
     return;
   }
   Row row = 0;

@@ -33,17 +33,21 @@ void Serving::State::free_range(Side side, Row row, Range range) {
 
 // ---- KV data
 
-/// The forward pass over these positions; now and then it is held to what attention would read.
-void Serving::State::write_and_read(const RunningRequest& request, Range range) {
+/// The forward pass stores these positions.
+void Serving::State::write(const RunningRequest& request, Range range) {
   ops.emplace_back(op::Write{request.row, range});
+}
+
+/// Now and then a request is held to what attention at its last position would read.
+void Serving::State::read_sometimes(const RunningRequest& request) {
   if (options.read_one_in == 0 || !choices.odds(1, options.read_one_in)) {
     return;
   }
   constexpr Pos short_read = 64;
   const Pos lowest = geo.layout == Layout::pure_swa ? request.frontier : 0;
   const bool whole = choices.odds(1, 8);
-  const Pos begin = whole ? lowest : std::max(lowest, range.end - std::max(short_read, geo.window));
-  ops.emplace_back(op::Read{request.row, {begin, range.end}});
+  const Pos begin = whole ? lowest : std::max(lowest, request.length - std::max(short_read, geo.window));
+  ops.emplace_back(op::Read{request.row, {begin, request.length}});
 }
 
 // ---- while it runs
@@ -119,24 +123,36 @@ void Serving::State::finish(RunningRequest& request) {
 
 /// What others put into the cache meanwhile was computed twice: its own copy goes, to a tombstone its SWA pages.
 void Serving::State::give_back_duplicates(RunningRequest& request, PrefixTree::Found known) {
+  recover_path(request, known, known.end);
+  free_range(Side::both, request.row, {request.shared, known.end});
+}
+
+/// Tombstones of the cache that the request computed again get its SWA pages, up to a position from which on it needs
+/// them itself.
+void Serving::State::recover_path(RunningRequest& request, PrefixTree::Found known, Pos bound) {
+  if (!options.features.recovery || !geo.paired()) {
+    return;
+  }
   std::vector<PrefixNodeId> path;
   for (PrefixNodeId id = known.node; tree.node(id).end > request.shared; id = tree.node(id).parent) {
     path.push_back(id);
   }
-  if (options.features.recovery && geo.paired()) {
-    for (auto id = path.rbegin(); id != path.rend(); ++id) {
-      recover(request, *id);
-    }
+  for (auto id = path.rbegin(); id != path.rend(); ++id) {
+    recover(request, *id, bound);
   }
-  free_range(Side::both, request.row, {request.shared, known.end});
 }
 
-void Serving::State::recover(RunningRequest& request, PrefixNodeId id) {
+void Serving::State::recover(RunningRequest& request, PrefixNodeId id, Pos bound) {
   const PrefixNode& node = tree.node(id);
-  const Range lost{std::max({node.begin, request.frontier, request.shared}), node.swa_from};
-  if (lost.begin >= lost.end) {
+  const Pos own = std::max(request.frontier, request.shared);
+  const Range lost{std::max(node.begin, own), node.swa_from};
+  if (lost.begin >= lost.end || lost.end > bound) {
     return;
   }
+  if (sliding_swa && bound <= window_bound(request.length)) {  // it runs on: nothing of its window is left behind
+    free_range(Side::swa, request.row, {own, lost.begin});
+  }
+  request.frontier = lost.end;
   ops.emplace_back(op::Remap{tree.row_of(id), lost, request.row, lost.begin});
   tree.set_swa_from(id, lost.begin);
   ++counts.recoveries;

@@ -143,7 +143,8 @@ struct Serving::State {
   void evict_window(RunningRequest& request);
   void finish(RunningRequest& request);
   void give_back_duplicates(RunningRequest& request, PrefixTree::Found known);
-  void recover(RunningRequest& request, PrefixNodeId id);
+  void recover_path(RunningRequest& request, PrefixTree::Found known, Pos bound);
+  void recover(RunningRequest& request, PrefixNodeId id, Pos bound);
   void hand_over(RunningRequest& request, PrefixTree::Found known, std::span<const PromptBlock> blocks);
   void become_leaf(RunningRequest& request, PrefixTree::Found known, std::span<const PromptBlock> blocks);
   void copy_to_leaf(RunningRequest& request, PrefixTree::Found known, std::span<const PromptBlock> blocks);
@@ -152,7 +153,8 @@ struct Serving::State {
   void give_slot(const RunningRequest& request);
   void forget(const RunningRequest& request);
   void free_range(Side side, Row row, Range range);
-  void write_and_read(const RunningRequest& request, Range range);
+  void write(const RunningRequest& request, Range range);
+  void read_sometimes(const RunningRequest& request);
 
   [[nodiscard]] std::int64_t pages(Pos begin, Pos end) const { return geo.pages_of(end) - geo.pages_of(begin); }
   [[nodiscard]] Pos aligned(Pos pos) const { return pos / geo.page * geo.page; }

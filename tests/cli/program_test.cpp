@@ -14,7 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> commands{"check", "replay", "shrink", "import", "explain", "list", "demo", "worker"};
+const std::vector<std::string> commands{"check",   "simulate", "replay", "shrink", "import",
+                                        "explain", "list",     "demo",   "worker"};
 
 TEST(Program, WithoutArgumentsItHelps) {
   const Sandbox sandbox;

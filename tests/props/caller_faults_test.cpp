@@ -175,7 +175,7 @@ write r0 0..2
 read r0 3..6
 )"},
       {"C2_shared_prefix_is_not_in_the_ring", 4,
-       "the ring of request slot 2 holds nothing that r1 wrote for position 0",
+       "the ring of request slot 2 holds nothing that r1 wrote for position 0: KV_FRESH cannot hold",
        R"(pool layout=hybrid page=1 full=8 swa=1 ring=4 window=4 reqs=2
 slot r0
 extend r0 0..4
@@ -407,7 +407,7 @@ extend r0 0..4
 trim r0 5
 )"},
       {"C10_speculation_overwrote_the_ring", 4,
-       "r0's ring holds position 6 where position 2 was: a rejected token went over it",
+       "r0's ring holds position 6 where position 2 was: a rejected token went over it, KV_INTACT cannot hold",
        R"(pool layout=hybrid page=4 full=4p swa=1p ring=4 window=4 reqs=1
 slot r0
 extend r0 0..8
