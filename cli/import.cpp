@@ -224,12 +224,8 @@ int import(const ImportCommandOptions& options) {
     return refuse(trace.error());
   }
   std::optional<OutputFile> json;
-  if (!options.json.empty()) {
-    Result<OutputFile, Complaint> opened = OutputFile::open(options.json);
-    if (!opened) {
-      return refuse(opened.error());
-    }
-    json.emplace(std::move(opened).value());
+  if (const std::optional<Complaint> complaint = open_into(json, options.json)) {
+    return refuse(*complaint);
   }
   std::optional<Complaint> unwritten;
   const auto sink = [&](std::string_view text) {

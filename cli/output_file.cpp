@@ -102,6 +102,18 @@ std::optional<Complaint> OutputFile::commit(std::string_view content) {
   return std::nullopt;
 }
 
+std::optional<Complaint> open_into(std::optional<OutputFile>& file, const std::string& path) {
+  if (path.empty()) {
+    return std::nullopt;
+  }
+  Result<OutputFile, Complaint> opened = OutputFile::open(path);
+  if (!opened) {
+    return opened.error();
+  }
+  file.emplace(std::move(opened).value());
+  return std::nullopt;
+}
+
 std::optional<Complaint> make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);

@@ -44,6 +44,9 @@ class OutputFile {
   std::unique_ptr<ZstdPacker> packer_;  ///< null: it is written as it is
 };
 
+/// Opens the file into `file`; an empty path is none.
+std::optional<Complaint> open_into(std::optional<OutputFile>& file, const std::string& path);
+
 /// Makes the folder, its parents too.
 std::optional<Complaint> make_folder(const std::string& folder);
 

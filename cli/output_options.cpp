@@ -11,18 +11,6 @@
 namespace poolproof::cli {
 namespace {
 
-std::optional<Complaint> open_into(std::optional<OutputFile>& file, const std::string& path) {
-  if (path.empty()) {
-    return std::nullopt;
-  }
-  Result<OutputFile, Complaint> opened = OutputFile::open(path);
-  if (!opened) {
-    return opened.error();
-  }
-  file.emplace(std::move(opened).value());
-  return std::nullopt;
-}
-
 bool write(std::optional<OutputFile>& file, const std::string& content) {
   if (file) {
     if (const std::optional<Complaint> complaint = file->commit(content)) {

@@ -26,17 +26,6 @@ struct SimulationFiles {
   std::optional<OutputFile> html;
 };
 
-std::optional<Complaint> open_into(std::optional<OutputFile>& file, const std::string& path) {
-  if (!path.empty()) {
-    Result<OutputFile, Complaint> opened = OutputFile::open(path);
-    if (!opened) {
-      return opened.error();
-    }
-    file.emplace(std::move(*opened));
-  }
-  return std::nullopt;
-}
-
 /// Two outputs on stdout would be read as one.
 std::optional<Complaint> check_names(const SimulateOptions& options) {
   const std::vector<std::string> names{options.trace_out, options.html, options.output.json, options.output.junit};
