@@ -193,7 +193,8 @@ int report(const SimulateOptions& options, const ServingOptions& serving, const 
   }
   print_failures(console, summary.rows, true);
   if (summary.rows.front().standing == Standing::holds) {
-    console.print(fmt::format("{} on {}\n", console.styled("32", "holds"), impl.name));
+    console.print(fmt::format("{} on {}{}\n", console.styled("32", "holds"), impl.name,
+                              simulation->result.stopped ? ", as far as it came: it was stopped" : ""));
   }
   const bool written = write_files(files, *simulation);
   const int status = outputs.finish(summary, console);

@@ -235,6 +235,31 @@ TEST(Simulate, AsAModelsPool) {
       << run.out;
 }
 
+TEST(Simulate, ATimeLimitEndsItInOrder) {
+  const Sandbox sandbox;
+  const ProgramRun run = sandbox.run(
+      {"simulate", "synthetic:requests=100000000", "--time", "0.3", "--trace-out", "t.trace", "--html", "p.html"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("holds on host, as far as it came: it was stopped\n"), std::string::npos) << run.out;
+  EXPECT_EQ(sandbox.run({"replay", "t.trace", "--census-every", "0"}).status, 0);
+  EXPECT_TRUE(sandbox.exists("p.html"));
+}
+
+TEST(Simulate, AnExternalImplementation) {
+  const Sandbox sandbox;
+  sandbox.write("w.csv", azure);
+  const ProgramRun run = sandbox.shell(
+      "$POOLPROOF simulate w.csv --impl \"exec:$POOLPROOF worker --impl host\" "
+      "--geometry " +
+      small_pool);
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_NE(run.out.find("ops               297 in "), std::string::npos) << run.out;
+  const ProgramRun isolated =
+      sandbox.run({"simulate", "w.csv", "--impl", "B20", "--isolate", "always", "--geometry", small_pool});
+  EXPECT_EQ(isolated.status, 1) << isolated.err;
+  EXPECT_NE(isolated.out.find("GROUP_OWNERSHIP violated"), std::string::npos) << isolated.out;
+}
+
 TEST(Simulate, TheSwarmIsTheSeeds) {
   const Sandbox sandbox;
   const std::vector<std::string> args{"simulate", "synthetic:requests=50", "--swarm", "--seed", "5"};
