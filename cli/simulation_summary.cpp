@@ -33,7 +33,7 @@ std::string invariants_text(const SimulationResult& result) {
   if (result.verdict) {
     return fmt::format("{} does not hold, op {}", cause_id(result.verdict->cause), result.verdict->op);
   }
-  return fmt::format("all hold, after each op; lists and mapping at {} census{}", grouped(result.censuses),
+  return fmt::format("all hold, after each op; lists and mapping at {} census{}", cli::grouped(result.censuses),
                      result.censuses == 1 ? "" : "es");
 }
 

@@ -25,6 +25,9 @@ else()
   poolproof_embed(poolproof_cli ${PROJECT_SOURCE_DIR}/cli/page/simulate.html cli/simulation_page_template.hpp
                   poolproof::cli simulation_page_template)
 
+  poolproof_batches(poolproof_cli "/cli/[^/]*$")
+  poolproof_batches(poolproof_recording)
+
   add_executable(poolproof ${cli_main})
   target_link_libraries(poolproof PRIVATE poolproof_cli poolproof_flags poolproof_fmt)
   set_target_properties(poolproof PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
