@@ -15,6 +15,7 @@
 #include "cli/version.hpp"
 #include "impl/registry.hpp"
 #include "props/generator.hpp"
+#include "props/workload/presets.hpp"
 
 namespace poolproof::cli {
 namespace {
@@ -103,12 +104,24 @@ Json geometry_items() {
   return items;
 }
 
+Json model_items() {
+  Json items = Json::array();
+  for (const ModelPreset& preset : model_presets()) {
+    items.push_back(
+        {{"name", preset.name}, {"layers", preset.layers}, {"cards", preset.on}, {"pool", to_string(preset.geometry)}});
+  }
+  return items;
+}
+
 Json items_of(const std::string& what) {
   if (what == "impls" || what == "mutants") {
     return impl_items(what == "mutants");
   }
   if (what == "invariants") {
     return invariant_items();
+  }
+  if (what == "models") {
+    return model_items();
   }
   return what == "rules" ? rule_items() : geometry_items();
 }
@@ -179,10 +192,10 @@ int list(const ListOptions& options) {
 Command add_list(CLI::App& program) {
   CLI::App* app = program.add_subcommand("list", "Name what there is: implementations, mutants, invariants, ...");
   auto options = std::make_shared<ListOptions>();
-  app->add_option("WHAT", options->what, "impls, mutants, invariants, geometries or rules")
+  app->add_option("WHAT", options->what, "impls, mutants, invariants, geometries, rules or models")
       ->required()
       ->type_name("")
-      ->check(CLI::IsMember({"impls", "mutants", "invariants", "geometries", "rules"}));
+      ->check(CLI::IsMember({"impls", "mutants", "invariants", "geometries", "rules", "models"}));
   app->add_flag("--names", options->names, "Names alone, one a line");
   app->add_option("--json", options->json, "Write the list as JSON instead; - is stdout")->type_name("FILE");
   app->footer(

@@ -80,11 +80,12 @@ TEST(List, EachKind) {
   EXPECT_NE(sandbox.run({"list", "geometries"}).out.find("layout=hybrid"), std::string::npos);
   expect_golden("list-invariants.txt", sandbox.run({"list", "invariants"}).out);
   expect_golden("list-rules.txt", sandbox.run({"list", "rules"}).out);
+  expect_golden("list-models.txt", sandbox.run({"list", "models"}).out);
 }
 
 TEST(List, NamesAndJsonAgree) {
   const Sandbox sandbox;
-  for (const std::string what : {"impls", "mutants", "invariants", "geometries", "rules"}) {
+  for (const std::string what : {"impls", "mutants", "invariants", "geometries", "rules", "models"}) {
     const ProgramRun names = sandbox.run({"list", what, "--names"});
     EXPECT_EQ(names.status, 0);
     const Json json = Json::parse(sandbox.run({"list", what, "--json", "-"}).out);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -200,6 +202,21 @@ TEST(ModelPresets, AreSoundAndRun) {
     const SimulationResult result = simulate(options, *find_impl("host"), synthetic_requests(workload, 1));
     EXPECT_FALSE(result.verdict) << preset.name << ": " << verdict_text(result);
     EXPECT_EQ(result.counts.served + result.counts.aborted, 3U) << preset.name;
+  }
+}
+
+TEST(ModelPresets, AreInTheirPage) {
+  std::ifstream in(std::string(POOLPROOF_SOURCE_DIR) + "/docs/models.md");
+  const std::string page{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  for (const ModelPreset& preset : model_presets()) {
+    std::string full = std::to_string(preset.geometry.full);
+    for (std::size_t at = full.size(); at > 3;) {
+      at -= 3;
+      full.insert(at, ",");
+    }
+    const std::size_t row = page.find("| `" + std::string(preset.name) + "` |");
+    ASSERT_NE(row, std::string::npos) << preset.name;
+    EXPECT_NE(page.substr(row, page.find('\n', row) - row).find("| " + full + " |"), std::string::npos) << preset.name;
   }
 }
 
