@@ -9,9 +9,8 @@
 #include "cli/junit.hpp"
 
 namespace poolproof::cli {
-namespace {
 
-bool write(std::optional<OutputFile>& file, const std::string& content) {
+bool write_asked(std::optional<OutputFile>& file, const std::string& content) {
   if (file) {
     if (const std::optional<Complaint> complaint = file->commit(content)) {
       Console::complain(complaint->message);
@@ -20,8 +19,6 @@ bool write(std::optional<OutputFile>& file, const std::string& content) {
   }
   return true;
 }
-
-}  // namespace
 
 ColorMode color_mode(const std::string& name) {
   if (name == "always") {
@@ -61,8 +58,8 @@ Result<OutputFiles, Complaint> OutputFiles::open(const OutputOptions& options) {
 }
 
 int OutputFiles::finish(const Summary& summary, const Console& console) {
-  const bool json_written = write(json_, json_ ? to_json(summary) : std::string());
-  const bool junit_written = write(junit_, junit_ ? to_junit(summary) : std::string());
+  const bool json_written = write_asked(json_, json_ ? to_json(summary) : std::string());
+  const bool junit_written = write_asked(junit_, junit_ ? to_junit(summary) : std::string());
   const bool lost = !json_written || !junit_written;
   return console.finish(lost && summary.status == exit_holds ? exit_usage : summary.status);
 }

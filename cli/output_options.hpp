@@ -44,6 +44,9 @@ class OutputFiles {
   std::optional<OutputFile> junit_;
 };
 
+/// Writes a file that was asked for and gives it its name; false, and the reason on stderr, when it could not be.
+bool write_asked(std::optional<OutputFile>& file, const std::string& content);
+
 /// Says it on stderr; answers the exit status.
 int refuse(const Complaint& complaint);
 /// The same of a trace's text; it begins with "file:line:column:", as editors like it.

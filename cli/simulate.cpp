@@ -157,25 +157,9 @@ void print_start(Console& console, const SimulateOptions& options, const Serving
 }
 
 void print_figures(Console& console, const SimulationSummary& summary) {
-  for (const SimulationFigure& figure : simulation_figures(summary, true)) {
+  for (const SimulationFigure& figure : simulation_figures(summary)) {
     console.print(fmt::format("{:<18}{}\n", figure.label, figure.text));
   }
-}
-
-/// Writes the files that were asked for; false when one could not be.
-bool write_files(SimulationFiles& files, const SimulationSummary& summary) {
-  bool written = true;
-  const auto commit = [&](std::optional<OutputFile>& file, const std::string& content) {
-    if (file) {
-      if (const std::optional<Complaint> complaint = file->commit(content)) {
-        Console::complain(complaint->message);
-        written = false;
-      }
-    }
-  };
-  commit(files.trace, {});
-  commit(files.html, files.html ? simulation_page(summary) : std::string());
-  return written;
 }
 
 int report(const SimulateOptions& options, const ServingOptions& serving, const ImplInfo& impl,
@@ -196,9 +180,10 @@ int report(const SimulateOptions& options, const ServingOptions& serving, const 
     console.print(fmt::format("{} on {}{}\n", console.styled("32", "holds"), impl.name,
                               simulation->result.stopped ? ", as far as it came: it was stopped" : ""));
   }
-  const bool written = write_files(files, *simulation);
+  const bool trace_written = write_asked(files.trace, {});
+  const bool page_written = write_asked(files.html, files.html ? simulation_page(*simulation) : std::string());
   const int status = outputs.finish(summary, console);
-  return !written && status == exit_holds ? exit_usage : status;
+  return !(trace_written && page_written) && status == exit_holds ? exit_usage : status;
 }
 
 int simulate_workload(const SimulateOptions& options) {
@@ -239,27 +224,20 @@ int simulate_workload(const SimulateOptions& options) {
   catch_interrupts();
   print_start(console, options, *serving);
 
-  auto summary = std::make_shared<SimulationSummary>(
-      SimulationSummary{options.workload,
-                        {},
-                        0,
-                        impl->name,
-                        *serving,
-                        {{}, {}, {}, false, 0, 0, 0, {}, PoolTimeline(serving->geometry, {}), {}},
-                        0});
   std::optional<Complaint> unwritten;
   const auto begun = std::chrono::steady_clock::now();
-  summary->result = run(options, *serving, *impl, *workload, files.trace, unwritten, progress);
-  summary->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  summary->format = workload->format();
-  summary->skipped_rows = workload->skipped();
+  SimulationResult result = run(options, *serving, *impl, *workload, files.trace, unwritten, progress);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   progress.wipe();
   if (unwritten) {
     return refuse(*unwritten);
   }
-  if (summary->result.input_error) {
-    return refuse_text(*summary->result.input_error);
+  if (result.input_error) {
+    return refuse_text(*result.input_error);
   }
+  auto summary = std::make_shared<const SimulationSummary>(
+      SimulationSummary{options.workload, std::string(workload->format()), workload->skipped(), impl->name, *serving,
+                        std::move(result), seconds});
   return report(options, *serving, *impl, spec, std::move(summary), files, *outputs, console);
 }
 

@@ -115,7 +115,7 @@ Json page_data(const SimulationSummary& summary) {
             {"end_us", result.end_us},
             {"verdict", verdict_json(result)}};
   json["totals"] = Json::array();
-  for (const SimulationFigure& figure : simulation_figures(summary, true)) {
+  for (const SimulationFigure& figure : simulation_figures(summary)) {
     json["totals"].push_back({figure.label, figure.text});
   }
   json["pools"] = Json::array();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 #include "cli/progress.hpp"
@@ -81,7 +80,7 @@ std::string grouped(std::uint64_t number) {
   return digits;
 }
 
-std::vector<SimulationFigure> simulation_figures(const SimulationSummary& summary, bool timed) {
+std::vector<SimulationFigure> simulation_figures(const SimulationSummary& summary) {
   const SimulationResult& result = summary.result;
   std::vector<SimulationFigure> figures;
   add_requests(summary, figures);
@@ -92,7 +91,7 @@ std::vector<SimulationFigure> simulation_figures(const SimulationSummary& summar
   figures.push_back(
       {"simulated time", fmt::format("{} in {} steps", clock_text(result.end_us), cli::grouped(result.counts.steps))});
   std::string ops = cli::grouped(result.ops);
-  if (timed && summary.seconds > 0) {
+  if (summary.seconds > 0) {
     ops += fmt::format(" in {:.1f} s, {} ops/s", summary.seconds,
                        short_number(static_cast<double>(result.ops) / summary.seconds));
   }

@@ -24,8 +24,8 @@ struct SimulationFigure {
   std::string text;
 };
 
-/// The table, also the page's. `timed`: with what depends on the machine.
-std::vector<SimulationFigure> simulation_figures(const SimulationSummary& summary, bool timed);
+/// The table, also the page's.
+std::vector<SimulationFigure> simulation_figures(const SimulationSummary& summary);
 
 /// "19,366"
 std::string grouped(std::uint64_t number);

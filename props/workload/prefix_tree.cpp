@@ -13,7 +13,7 @@ PrefixTree::Found PrefixTree::walk(std::span<const PromptBlock> blocks) const {
     if (next == nodes_[found.node].children.end()) {
       break;
     }
-    found = {next->second, nodes_[next->second].end};
+    found = {next->second, nodes_[next->second].end, found.blocks + 1};
   }
   return found;
 }
@@ -21,6 +21,7 @@ PrefixTree::Found PrefixTree::walk(std::span<const PromptBlock> blocks) const {
 PrefixTree::Found PrefixTree::match(std::span<const PromptBlock> blocks, Pos limit, Pos window) const {
   Found best;
   PrefixNodeId at = root;
+  std::size_t walked = 0;
   Pos unbroken = 0;  // SWA halves are there from here to the walk's end
   for (const PromptBlock& block : blocks) {
     const auto next = nodes_[at].children.find(block);
@@ -28,12 +29,13 @@ PrefixTree::Found PrefixTree::match(std::span<const PromptBlock> blocks, Pos lim
       break;
     }
     at = next->second;
+    ++walked;
     const PrefixNode& node = nodes_[at];
     if (windowed_ && node.swa_from > node.begin) {
       unbroken = node.swa_from;
     }
     if (!windowed_ || node.end - unbroken >= std::min(window, node.end)) {
-      best = {at, node.end};
+      best = {at, node.end, walked};
     }
   }
   return best;

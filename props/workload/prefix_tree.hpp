@@ -46,6 +46,7 @@ class PrefixTree {
   struct Found {
     PrefixNodeId node = root;
     Pos end = 0;
+    std::size_t blocks = 0;  ///< that it went along
   };
 
   /// What remove_last took away: positions `freed` of `row`, which holds `kept` others before them.

@@ -89,7 +89,7 @@ void Serving::State::tell_step(const Machine& machine) {
   if (!listener.step) {
     return;
   }
-  ServingMoment moment{now_us, running.size(), waiting.size(), 0, tree.idle_tokens()};
+  ServingMoment moment{now_us, running.size(), waiting.size(), 0};
   for (const auto& request : running) {
     moment.unused_tokens += geo.pages_of(request->length) * geo.page - request->length;
   }
@@ -199,20 +199,7 @@ void Serving::State::unblock() {
     return;
   }
   if (!running.empty()) {
-    RunningRequest& last = *running.back();
-    if (running.size() > 1) {
-      ++counts.retracted;
-      say(ServingEventKind::retraction, fmt::format("request {} retracted at {} tokens", last.queued.id, last.length));
-      last.queued.generated = last.generated;
-      waiting.push_front(last.queued);
-    } else {
-      ++counts.rejected;
-      say(ServingEventKind::abort, fmt::format("request {} given up: it does not fit", last.queued.id));
-    }
-    begin_frees();
-    release(last);
-    end_frees();
-    forget(last);
+    retract(*running.back());
   } else if (!waiting.empty()) {
     ++counts.rejected;
     say(ServingEventKind::abort, fmt::format("request {} given up: it does not fit", waiting.front().id));

@@ -68,7 +68,6 @@ struct ServingMoment {
   std::size_t running = 0;
   std::size_t waiting = 0;
   Tokens unused_tokens = 0;  ///< lent behind the last token of each running request's last page
-  Tokens cached_tokens = 0;  ///< that the prefix cache holds and no running request
 };
 
 /// Told while the simulation runs; either may be empty.

@@ -34,7 +34,7 @@ void Serving::State::decode(const Machine& machine) {
   flight_end = batch.size();
   if (!fits(machine) && !ask_too_much()) {
     if (!make_room(machine, flight_need())) {
-      retract(machine);
+      retract_least();
     }
     return;
   }
@@ -54,12 +54,18 @@ void Serving::State::decode(const Machine& machine) {
   stage = Stage::decoded;
 }
 
-/// One request gives all back and starts again later: the one with the least to lose.
-void Serving::State::retract(const Machine& /*machine*/) {
+/// The one that has least to lose.
+void Serving::State::retract_least() {
   const auto least = std::min_element(running.begin(), running.end(), [](const auto& a, const auto& b) {
     return a->generated != b->generated ? a->generated < b->generated : a->queued.id > b->queued.id;
   });
-  RunningRequest& request = **least;
+  retract(**least);
+  reserve_permille = reserve_after_retraction;
+  moved = true;
+}
+
+/// A request gives all back and starts again later; one that runs alone could not do better then, and is given up.
+void Serving::State::retract(RunningRequest& request) {
   if (running.size() == 1) {
     ++counts.rejected;
     say(ServingEventKind::abort, fmt::format("request {} given up: it does not fit", request.queued.id));
@@ -67,15 +73,14 @@ void Serving::State::retract(const Machine& /*machine*/) {
     ++counts.retracted;
     say(ServingEventKind::retraction,
         fmt::format("request {} retracted at {} tokens", request.queued.id, request.length));
-    request.queued.generated = request.generated;
-    waiting.push_front(request.queued);
+    QueuedRequest again = request.queued;
+    again.generated = request.generated;
+    waiting.push_front(std::move(again));
   }
   begin_frees();
   release(request);
   end_frees();
   forget(request);
-  reserve_permille = reserve_after_retraction;
-  moved = true;
 }
 
 void Serving::State::decoded(const Machine& machine) {

@@ -89,9 +89,9 @@ void Serving::State::add_piece(RunningRequest& request, Pos end) {
 
 void Serving::State::start(QueuedRequest queued, PrefixTree::Found cached) {
   auto request = std::make_unique<RunningRequest>();
+  request->queued = std::move(queued);
   request->row = rows.take();
-  request->prompt = queued.prompt();
-  request->generated = queued.generated;
+  request->generated = request->queued.generated;
   request->length = request->shared = cached.end;
   request->node = cached.node;
   if (geo.reqs > 0) {
@@ -105,9 +105,8 @@ void Serving::State::start(QueuedRequest queued, PrefixTree::Found cached) {
       ops.emplace_back(op::Write{request->row, {std::max<Pos>(0, cached.end - geo.window), cached.end}});
     }
   }
-  counts.prompt_tokens += request->prompt;
+  counts.prompt_tokens += request->queued.prompt();
   counts.cached_tokens += cached.end;
-  request->queued = std::move(queued);
   running.push_back(std::move(request));
 }
 
@@ -157,7 +156,7 @@ void Serving::State::take_in(const Machine& machine) {
   Pos budget = options.chunk_tokens;
   for (const auto& request : running) {
     if (budget > 0 && !request->decodes() && batch.size() < most_pieces) {
-      const Pos chunk = first_chunk(machine, request->length, request->prompt, budget);
+      const Pos chunk = first_chunk(machine, request->length, request->queued.prompt(), budget);
       if (chunk > 0) {
         add_piece(*request, request->length + chunk);
         budget = std::max<Pos>(0, budget - chunk);
@@ -176,15 +175,14 @@ void Serving::State::lend_prompts(const Machine& machine) {
     stage = Stage::decode;
     return;
   }
-  const bool tails = options.features.tails && geo.paired();
-  flight_end = tails ? flight_begin + 1 : batch.size();
+  flight_end = lends_tails() ? flight_begin + 1 : batch.size();
   if (!fits(machine) && !ask_too_much()) {
     if (!make_room(machine, flight_need())) {
       batch.pop_back();  // it takes its turn in a later step
     }
     return;
   }
-  if (tails) {
+  if (lends_tails()) {
     const LentPiece& piece = batch[flight_begin];
     const Pos begin = std::max(piece.range.begin, window_bound(piece.range.end));
     ops.emplace_back(op::Tail{piece.request->row, piece.range, {begin, piece.range.end}});
@@ -206,13 +204,12 @@ void Serving::State::prompts_lent(const Machine& machine) {
     return;
   }
   moved = true;
-  const bool tails = options.features.tails && geo.paired();
   for (std::size_t i = flight_begin; i < flight_end; ++i) {
     RunningRequest& request = *batch[i].request;
     const Range range = batch[i].range;
     request.length = range.end;
     prompt_tokens_now += range.size();
-    if (tails) {
+    if (lends_tails()) {
       request.frontier = std::max({request.frontier, range.begin, window_bound(range.end)});
     }
     write(request, range);
@@ -248,7 +245,7 @@ void Serving::State::load_back(const RunningRequest& request) {
 
 /// The prompt's whole blocks go to the cache while the request runs on, unless others were faster.
 void Serving::State::keep_prompt(RunningRequest& request) {
-  const Pos end = request.prompt / block_tokens * block_tokens;
+  const Pos end = request.queued.prompt() / block_tokens * block_tokens;
   if (!caching || end <= request.shared) {
     return;
   }
@@ -258,17 +255,11 @@ void Serving::State::keep_prompt(RunningRequest& request) {
     recover_path(request, known, window_bound(request.length));
     return;
   }
-  Row row = 0;
-  if (known.node != PrefixTree::root && tree.leaf(known.node)) {
-    row = tree.row_of(known.node);
-  } else {
-    row = rows.take();
-  }
-  const bool whole = known.node == PrefixTree::root || !tree.leaf(known.node);
-  ops.emplace_back(op::Copy{row, {whole ? 0 : known.end, end}, request.row});
-  const auto kept = static_cast<std::size_t>(known.end / block_tokens);
+  const bool leaf = tree.leaf(known.node);
+  const Row row = leaf ? tree.row_of(known.node) : rows.take();
+  ops.emplace_back(op::Copy{row, {leaf ? known.end : 0, end}, request.row});
   tree.unlock(request.node, request.row);
-  request.node = tree.grow(known.node, std::span(blocks).subspan(kept), request.frontier, row);
+  request.node = tree.grow(known.node, std::span(blocks).subspan(known.blocks), request.frontier, row);
   tree.touch(request.node);
   tree.lock(request.node, request.row);
   request.shared = end;

@@ -111,14 +111,10 @@ void Serving::State::finish(RunningRequest& request) {
   }
   const std::vector<PromptBlock> blocks = blocks_of(request.queued, aligned(request.length));
   const PrefixTree::Found known = tree.walk(blocks);
-  std::size_t kept = 0;
-  for (Pos end = 0; end < known.end; ++kept) {
-    end += blocks[kept].tokens;
-  }
   if (known.end > request.shared) {
     give_back_duplicates(request, known);
   }
-  hand_over(request, known, std::span(blocks).subspan(kept));
+  hand_over(request, known, std::span(blocks).subspan(known.blocks));
 }
 
 /// What others put into the cache meanwhile was computed twice: its own copy goes, to a tombstone its SWA pages.
@@ -177,7 +173,7 @@ void Serving::State::hand_over(RunningRequest& request, PrefixTree::Found known,
 /// The request's row goes on as the leaf's.
 void Serving::State::become_leaf(RunningRequest& request, PrefixTree::Found known,
                                  std::span<const PromptBlock> blocks) {
-  if (known.node != PrefixTree::root && tree.leaf(known.node)) {
+  if (tree.leaf(known.node)) {
     const Row former = tree.row_of(known.node);
     ops.emplace_back(op::Drop{former, {0, known.end}});
     rows.give(former);

@@ -31,14 +31,13 @@ struct QueuedRequest {
 struct RunningRequest {
   QueuedRequest queued;
   Row row = 0;
-  Pos prompt = 0;  ///< to be taken in before it decodes
   Pos generated = 0;
   Pos length = 0;
   Pos shared = 0;
   Pos frontier = 0;  ///< its SWA halves before this are gone
   PrefixNodeId node = PrefixTree::root;
 
-  [[nodiscard]] bool decodes() const { return length >= prompt; }
+  [[nodiscard]] bool decodes() const { return length >= queued.prompt(); }
   [[nodiscard]] bool ended() const { return generated >= queued.answer(); }
   [[nodiscard]] bool abort_due() const { return queued.abort_at && length + generated >= *queued.abort_at; }
 };
@@ -118,13 +117,15 @@ struct Serving::State {
   void prompts_lent(const Machine& machine);
   void load_back(const RunningRequest& request);
   void keep_prompt(RunningRequest& request);
+  [[nodiscard]] bool lends_tails() const { return options.features.tails && geo.paired(); }
   [[nodiscard]] std::vector<PromptBlock> blocks_of(const QueuedRequest& queued, Pos tokens) const;
 
   // serving_decode.cpp
   void decode(const Machine& machine);
   void decoded(const Machine& machine);
   void accept(RunningRequest& request, Pos end);
-  void retract(const Machine& machine);
+  void retract_least();
+  void retract(RunningRequest& request);
 
   // serving_memory.cpp: whether it fits, and what goes so that it does.
   [[nodiscard]] bool fits(const Machine& machine) const;

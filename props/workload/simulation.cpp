@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "impl/host/host.hpp"
 #include "props/course.hpp"
 
 namespace poolproof {
@@ -119,27 +118,14 @@ SimulationResult simulate(const SimulationOptions& options, const ImplInfo& impl
 }
 
 Trace simulated_trace(const ServingOptions& options, RequestSource requests, std::uint64_t ops) {
-  Trace trace;
-  trace.geometry = options.geometry;
-  auto twin = make_host(options.geometry);
-  if (!twin) {
-    return trace;
-  }
-  Serving serving(options, std::move(requests));
-  Machine machine(options.geometry);
-  Lockstep lockstep(machine, **twin);
-  if (lockstep.start()) {
-    return trace;
-  }
-  while (trace.ops.size() < ops) {
-    std::optional<Op> op = serving.next(machine);
-    if (!op) {
-      break;
-    }
-    trace.ops.push_back(*std::move(op));
-    if (lockstep.step(trace.ops.back())) {
-      break;
-    }
+  Trace trace{options.geometry, {}, {}};
+  if (ops > 0) {
+    SimulationOptions recorded;
+    recorded.serving = options;
+    recorded.census_every = 0;
+    recorded.most_ops = ops;
+    recorded.record = [&](const Op& op) { trace.ops.push_back(op); };
+    simulate(recorded, *find_impl("host"), std::move(requests));
   }
   return trace;
 }
