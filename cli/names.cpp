@@ -51,7 +51,7 @@ const char* environment(const char* name) {
 }
 
 std::vector<std::string> impl_names() {
-  std::vector<std::string> names{"mutants", "all", "cuda:mutants", "cuda-host:mutants"};
+  std::vector<std::string> names{"mutants", "all", "cuda:mutants", "cuda-host:mutants", "cuda-saver:mutants"};
   for (const std::span<const ImplInfo> impls : {builtin_impls(), device_mutant_impls()}) {
     for (const ImplInfo& impl : impls) {
       names.push_back(impl.name);
@@ -63,7 +63,8 @@ std::vector<std::string> impl_names() {
 constexpr std::string_view mutant_set = "mutants";
 
 bool is_set(std::string_view name) {
-  return name == mutant_set || name == "all" || name == "cuda:mutants" || name == "cuda-host:mutants";
+  return name == mutant_set || name == "all" || name == "cuda:mutants" || name == "cuda-host:mutants" ||
+         name == "cuda-saver:mutants";
 }
 
 /// "all" leaves out what cannot run on this machine: nobody asked for it by name.
@@ -108,14 +109,21 @@ std::optional<Complaint> add_external(PickedImpls& picked, const std::string& na
 }
 
 /// Puts those of the registry that are to be isolated into a process of their own.
-void isolate(PickedImpls& picked, const ImplOptions& options) {
+std::optional<Complaint> isolate(PickedImpls& picked, const ImplOptions& options) {
   for (const ImplInfo*& impl : picked.impls) {
     const bool asked = options.isolate == "always" || (options.isolate == "auto" && impl->isolated);
+    if (asked && impl->memory) {
+      return Complaint{
+          fmt::format("--isolate always: {} builds the memory of its pools, which the protocol of a child "
+                      "process has no calls for; leave --isolate out",
+                      impl->name)};
+    }
     if (asked && picked.external(impl) == nullptr) {
       picked.isolated.push_back(std::make_unique<ExternalImpl>(isolated(*impl, own_program(), answer_limit(options))));
       impl = &picked.isolated.back()->info;
     }
   }
+  return std::nullopt;
 }
 
 Result<NamedGeometry, Complaint> pinned_geometry(const std::string& spec) {
@@ -128,11 +136,13 @@ Result<NamedGeometry, Complaint> pinned_geometry(const std::string& spec) {
 
 Result<NamedGeometry, Complaint> named_geometry(const std::string& name) {
   std::vector<std::string> names;
-  for (const NamedGeometry& known : named_geometries()) {
-    if (known.name == name) {
-      return known;
+  for (const std::vector<NamedGeometry>& kind : {named_geometries(), memory_geometries()}) {
+    for (const NamedGeometry& known : kind) {
+      if (known.name == name) {
+        return known;
+      }
+      names.push_back(known.name);
     }
-    names.push_back(known.name);
   }
   return Complaint{
       fmt::format("--geometry: no geometry is named '{}'{}; `poolproof list geometries` names them all, "
@@ -226,7 +236,9 @@ Result<PickedImpls, Complaint> pick_impls(const std::vector<std::string>& names,
                       name, nearest_hint(name, impl_names()))};
     }
   }
-  isolate(picked, options);
+  if (auto complaint = isolate(picked, options)) {
+    return *std::move(complaint);
+  }
   return picked;
 }
 

@@ -25,6 +25,7 @@ struct Segment {
 };
 
 class Foresight;
+class PoolMemory;
 
 class Allocator {
  public:
@@ -111,6 +112,9 @@ class Allocator {
 
   /// Not null: it answers many calls in one exchange when it is told ahead what will be called.
   [[nodiscard]] virtual Foresight* foresight() { return nullptr; }
+
+  /// Not null: it builds the memory of its pools, as the geometry's `kv` says (impl/pool_memory.hpp).
+  [[nodiscard]] virtual PoolMemory* memory() { return nullptr; }
 
  protected:
   Allocator(const Allocator&) = default;

@@ -367,6 +367,9 @@ ImplInfo with_ranks(const ImplInfo& impl, std::uint32_t ranks) {
   ranked.ranks = count;
   ranked.make_rank = {};
   ranked.make = [impl, count](const Geometry& g) -> Result<std::unique_ptr<Allocator>, std::string> {
+    if (impl.memory) {
+      return impl.name + " builds the memory of its pools, and replicas of those are not compared; leave --ranks out";
+    }
     std::vector<std::unique_ptr<Allocator>> built;
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       auto one = build_rank(impl, g, rank);

@@ -26,6 +26,8 @@ enum class ImplKind : std::uint8_t { real, mutant, canary };
 struct ImplInfo {
   std::string name;  ///< what `--impl` takes: "host", "B15-group-end"
   ImplKind kind = ImplKind::real;
+  /// It builds the memory of its pools: it takes geometries with `kv`, and no others.
+  bool memory = false;
   std::string source;     ///< mutants: where the bug was seen, "sgl-project/sglang#38571"
   std::string mechanism;  ///< one sentence
   /// Mutants: the invariants that may report it first; any other is a test failure.
@@ -56,10 +58,15 @@ struct ImplInfo {
 /// All built-in implementations: the real ones, the mutants of the host twin by name, the canary.
 std::span<const ImplInfo> builtin_impls();
 
-/// The mutants of the device implementations, "cuda:NAME" and "cuda-host:NAME".
+/// The mutants of the device implementations, "cuda:NAME" and "cuda-host:NAME", and those of the memory saver on a
+/// GPU, "cuda-saver:NAME".
 std::span<const ImplInfo> device_mutant_impls();
 
 /// By name; null when there is none.
 const ImplInfo* find_impl(std::string_view name);
+
+/// The right implementation on this machine's memory that takes pools of this kind: `host`, or `saver` where they have
+/// memory.
+const ImplInfo& host_impl_for(const Geometry& geometry);
 
 }  // namespace poolproof

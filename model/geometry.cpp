@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "model/faults.hpp"
 #include "model/number.hpp"
@@ -11,8 +13,9 @@ namespace poolproof {
 namespace {
 
 constexpr std::array<std::string_view, 4> layout_names = {"token", "paged", "hybrid", "pure_swa"};
-constexpr std::array<std::string_view, 8> keys = {"layout", "page",   "full", "swa",
-                                                  "ring",   "window", "reqs", "need_sort"};
+constexpr std::array<std::string_view, 17> keys = {
+    "layout",      "page",       "full",  "swa",      "ring",  "window",  "reqs",  "need_sort", "kv",
+    "full_layers", "swa_layers", "heads", "head_dim", "dtype", "index_k", "saver", "weights"};
 
 bool power_of_two(Tokens n) { return n > 0 && (n & (n - 1)) == 0; }
 
@@ -103,6 +106,75 @@ std::optional<GeometryFault> ring_fault(const Geometry& g) {
   return std::nullopt;
 }
 
+/// A key that was given, of a pool whose `kv` does not take it.
+std::optional<GeometryFault> stray_kv_key(const Geometry& g) {
+  const KvShape& kv = g.kv;
+  struct Given {
+    std::string_view key;
+    bool given;
+  };
+  const std::array<Given, 8> all = {{{"full_layers", kv.full_layers != 0},
+                                     {"swa_layers", kv.swa_layers != 0},
+                                     {"heads", kv.heads != 0},
+                                     {"head_dim", kv.head_dim != 0},
+                                     {"dtype", kv.type != KvType::bf16},
+                                     {"index_k", kv.index_bytes != 0},
+                                     {"saver", kv.saver != SaverMode::on},
+                                     {"weights", kv.weights_bytes != 0}}};
+  for (const Given& one : all) {
+    if (kv.none() && one.given) {
+      return fault(one.key,
+                   fmt::format("{} is about the memory behind the pool; give kv=mha, kv=mla or kv=dsa too", one.key));
+    }
+  }
+  if (kv.index_bytes != 0 && kv.kind != KvKind::dsa) {
+    return fault("index_k", fmt::format("kv={} has no index-K; leave index_k out", kv_kind_name(kv.kind)));
+  }
+  if (kv.swa_layers != 0 && !g.hybrid()) {
+    return fault("swa_layers", fmt::format("layout={} has no SWA layers; leave swa_layers out", layout_name(g.layout)));
+  }
+  return std::nullopt;
+}
+
+std::optional<GeometryFault> kv_size_fault(const KvShape& kv) {
+  for (const auto& [key, layers] : {std::pair{"full_layers", kv.full_layers}, std::pair{"swa_layers", kv.swa_layers}}) {
+    if (layers > max_kv_layers) {
+      return fault(key, fmt::format("{}={} is more than {} layers", key, layers, max_kv_layers));
+    }
+  }
+  // Factors first: their product must not overflow.
+  const bool vast = kv.heads > max_row_bytes || kv.head_dim > max_row_bytes;
+  if (vast || kv.row_bytes() > max_row_bytes) {
+    return fault("head_dim", fmt::format("a token takes more than {} bytes a layer; give smaller heads or head_dim",
+                                         max_row_bytes));
+  }
+  if (kv.row_bytes() < min_row_bytes) {
+    return fault("head_dim", fmt::format("a token of {} bytes is too small to be told apart; it takes {} at least",
+                                         kv.row_bytes(), min_row_bytes));
+  }
+  if (kv.index_row_bytes() < min_row_bytes || kv.index_row_bytes() > max_row_bytes) {
+    return fault("index_k", fmt::format("index_k={} is not from {} to {} bytes a token", kv.index_bytes, min_row_bytes,
+                                        max_row_bytes));
+  }
+  if (kv.weights_bytes > max_weights_bytes) {
+    return fault("weights", fmt::format("weights={} is more than {} bytes", kv.weights_bytes, max_weights_bytes));
+  }
+  return std::nullopt;
+}
+
+std::optional<GeometryFault> kv_fault(const Geometry& g) {
+  if (auto found = stray_kv_key(g)) {
+    return found;
+  }
+  if (g.kv.none()) {
+    return std::nullopt;
+  }
+  if (g.layout == Layout::pure_swa) {
+    return fault("kv", "layout=pure_swa has no pool builder; the memory of token, paged and hybrid pools is known");
+  }
+  return kv_size_fault(g.kv);
+}
+
 std::string number_complaint(std::string_view key, std::string_view value, bool overflow, std::string_view remedy) {
   if (overflow) {
     return fmt::format("{}={}: number too large", key, printable_text(value));
@@ -160,6 +232,78 @@ std::optional<std::string> set_flag(bool& flag, std::string_view key, std::strin
   return std::nullopt;
 }
 
+/// `there_are` names the values.
+template <typename Value>
+std::optional<std::string> set_named(Value& target, std::optional<Value> known, std::string_view key,
+                                     std::string_view value, std::string_view there_are) {
+  if (!known) {
+    return fmt::format("{}={}: there are {}", key, printable_text(value), there_are);
+  }
+  target = *known;
+  return std::nullopt;
+}
+
+/// A number of which 0 cannot be said: in the struct it stands for the default.
+std::optional<std::string> set_count(std::int64_t& target, std::string_view key, std::string_view value) {
+  auto complaint = set_number(target, key, value);
+  if (!complaint && target == 0) {
+    complaint = fmt::format("{}=0: give 1 or more, or leave it out", key);
+  }
+  return complaint;
+}
+
+std::optional<std::string> set_kv_key(KvShape& kv, std::string_view key, std::string_view value) {
+  if (key == "kv") {
+    return set_named(kv.kind, kv_kind_from(value), key, value, "mha, mla, dsa and none");
+  }
+  if (key == "full_layers") {
+    return set_count(kv.full_layers, key, value);
+  }
+  if (key == "swa_layers") {
+    return set_count(kv.swa_layers, key, value);
+  }
+  if (key == "heads") {
+    return set_count(kv.heads, key, value);
+  }
+  if (key == "head_dim") {
+    return set_count(kv.head_dim, key, value);
+  }
+  if (key == "dtype") {
+    return set_named(kv.type, kv_type_from(value), key, value, "bf16, fp16, fp8 and fp32");
+  }
+  if (key == "index_k") {
+    return set_count(kv.index_bytes, key, value);
+  }
+  if (key == "saver") {
+    return set_named(kv.saver, saver_mode_from(value), key, value, "on, off and backup");
+  }
+  return set_number(kv.weights_bytes, key, value);
+}
+
+void append_kv(const KvShape& kv, std::string& text) {
+  if (kv.none()) {
+    return;
+  }
+  text += fmt::format(" kv={}", kv_kind_name(kv.kind));
+  const auto number = [&](std::string_view key, std::int64_t value) {
+    if (value != 0) {
+      text += fmt::format(" {}={}", key, value);
+    }
+  };
+  number("full_layers", kv.full_layers);
+  number("swa_layers", kv.swa_layers);
+  number("heads", kv.heads);
+  number("head_dim", kv.head_dim);
+  if (kv.type != KvType::bf16) {
+    text += fmt::format(" dtype={}", kv_type_name(kv.type));
+  }
+  number("index_k", kv.index_bytes);
+  if (kv.saver != SaverMode::on) {
+    text += fmt::format(" saver={}", saver_mode_name(kv.saver));
+  }
+  number("weights", kv.weights_bytes);
+}
+
 std::string unknown_key(std::string_view key) {
   const std::string_view near = nearest_word(key, keys);
   if (!near.empty()) {
@@ -184,7 +328,7 @@ std::optional<std::string> pool_size_fault(std::string_view key, Tokens tokens, 
 }
 
 std::optional<GeometryFault> find_geometry_fault(const Geometry& g) {
-  for (const auto& check : {page_fault, sizes_fault, window_fault, reqs_fault, ring_fault}) {
+  for (const auto& check : {page_fault, sizes_fault, window_fault, reqs_fault, ring_fault, kv_fault}) {
     if (auto found = check(g)) {
       return found;
     }
@@ -235,6 +379,7 @@ std::string to_string(const Geometry& g) {
   if (g.need_sort) {
     text += " need_sort=1";
   }
+  append_kv(g.kv, text);
   return text;
 }
 
@@ -268,7 +413,8 @@ std::optional<std::string> set_geometry_key(Geometry& g, std::string_view key, s
   if (key == "need_sort") {
     return set_flag(g.need_sort, key, value);
   }
-  return unknown_key(key);
+  const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
+  return known ? set_kv_key(g.kv, key, value) : unknown_key(key);
 }
 
 }  // namespace poolproof

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/kv_memory.hpp"
 #include "model/units.hpp"
 
 namespace poolproof {
@@ -24,6 +25,7 @@ struct Geometry {
   Tokens window = 0;       ///< a query at p reads (p-window, p] in sliding layers; hybrid and pure_swa, >= 1 there
   std::int64_t reqs = 0;   ///< request slots, numbered 1..reqs; 0 = the trace uses none
   bool need_sort = false;  ///< frees are staged, merged and sorted when an alloc runs short
+  KvShape kv = {};         ///< the memory behind the pools; none: locs alone
 
   bool operator==(const Geometry&) const = default;
 
@@ -65,7 +67,8 @@ std::string tokens_text(Tokens tokens, Tokens page);
 
 /// What a pool line's key takes; used by the trace parser and by `--geometry`.
 /// Sets one key of `g`. `page` must be known before sizes in pages ("8p") are. Answers an error sentence or nothing.
-/// Keys: layout page full swa ring window reqs need_sort.
+/// Keys: layout page full swa ring window reqs need_sort kv full_layers swa_layers heads head_dim dtype index_k saver
+/// weights.
 std::optional<std::string> set_geometry_key(Geometry& g, std::string_view key, std::string_view value);
 
 /// A whole number, optionally in pages ("15p" with the given page size). Nothing on anything else, or on overflow.

@@ -36,6 +36,13 @@ const std::array<InvariantInfo, invariant_count>& invariants() {
       {Invariant::kv_fresh, "KV_FRESH", "no read returns another owner's stamp, or one from before a recycle", false},
       {Invariant::round_trip, "ROUND_TRIP", "restore brings back the state that backup saw", false},
       {Invariant::ranks_agree, "RANKS_AGREE", "replicas fed the same ops answer the same locs", false},
+      {Invariant::saver_frees, "SAVER_FREES",
+       "pause and destroy give the device all bytes of the tag's buffers back, resume and build take as many", false},
+      {Invariant::saver_stable, "SAVER_STABLE",
+       "a buffer keeps its address and its planned size, and is paused and resumed in turn", false},
+      {Invariant::saver_zero, "SAVER_ZERO", "after resume a buffer reads zero, or what was backed up", false},
+      {Invariant::saver_tagged, "SAVER_TAGGED", "pause and resume leave buffers of other tags untouched", false},
+      {Invariant::saver_off, "SAVER_OFF", "with the saver off pause and resume change nothing", false},
   }};
   return table;
 }
@@ -52,6 +59,8 @@ const std::array<RuleInfo, rule_count>& rules() {
       {Rule::c8, "C8", "window eviction stays at or below floor((seq - window) / page) * page and only moves forward"},
       {Rule::c9, "C9", "a request slot has one owner and is given back once"},
       {Rule::c10, "C10", "speculative tokens allocated ahead and rejected are given back"},
+      {Rule::c11, "C11",
+       "memory is used only while it is built and not paused, and nothing lost in a pause is read after it"},
   }};
   return table;
 }

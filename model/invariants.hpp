@@ -34,12 +34,17 @@ enum class Invariant : std::uint8_t {
   kv_fresh,
   round_trip,
   ranks_agree,
+  saver_frees,
+  saver_stable,
+  saver_zero,
+  saver_tagged,
+  saver_off,
 };
-inline constexpr std::size_t invariant_count = 24;
+inline constexpr std::size_t invariant_count = 29;
 
 /// What callers must do. A trace that breaks one is the caller's fault.
-enum class Rule : std::uint8_t { c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 };
-inline constexpr std::size_t rule_count = 10;
+enum class Rule : std::uint8_t { c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 };
+inline constexpr std::size_t rule_count = 11;
 
 struct InvariantInfo {
   Invariant invariant;

@@ -31,6 +31,7 @@ void PoolState::assign(std::int64_t page_count, Tokens page) {
   free_pages = page_count;
   deferred.clear();
   written.assign(static_cast<std::size_t>((page_count + 1) * page));
+  lost_before = 0;
 }
 
 void Machine::State::reset(const Geometry& geometry) {
@@ -51,6 +52,8 @@ void Machine::State::reset(const Geometry& geometry) {
     r = RowState{.pages = std::move(r.pages)};
   }
   reset_pools();
+  memory = {};
+  memory.plan = planned_buffers(geo);
 }
 
 void Machine::State::reset_pools() {
@@ -127,6 +130,8 @@ bool may_be_refused(const Op& op) {
     case OpWord::group_begin_again:
     case OpWord::group_end_again:
     case OpWord::expect:
+    case OpWord::pause:
+    case OpWord::resume:
       return true;
     default:
       return false;
@@ -150,6 +155,9 @@ std::optional<Verdict> Machine::admit(const Op& op, Plan& plan) {
   plan.probes.clear();
   state.touched_full.clear();
   state.touched_swa.clear();
+  if (std::optional<Verdict> fault = state.admit_built(op)) {
+    return fault;
+  }
   return std::visit([&](const auto& concrete) { return state.admit(concrete, plan); }, op);
 }
 
@@ -188,6 +196,9 @@ std::int64_t Machine::full_deferred_pages() const { return static_cast<std::int6
 std::int64_t Machine::swa_deferred_pages() const { return static_cast<std::int64_t>(state_->swa.deferred.size()); }
 std::int64_t Machine::slots_free() const { return state_->slots_free; }
 bool Machine::group_open() const { return state_->group_open; }
+bool Machine::built() const { return state_->memory.built; }
+bool Machine::paused(MemoryTag tag) const { return state_->tag_is(tag, true); }
+bool Machine::resident(MemoryTag tag) const { return state_->tag_is(tag, false); }
 bool Machine::last_refused() const { return state_->refused; }
 
 bool Machine::has_backup(std::uint32_t name) const {

@@ -15,6 +15,7 @@
 
 #include "model/geometry.hpp"
 #include "model/ledger.hpp"
+#include "model/memory_report.hpp"
 #include "model/observation.hpp"
 #include "model/ops.hpp"
 #include "model/verdict.hpp"
@@ -51,6 +52,8 @@ struct Observation {
   std::span<const Stamp> full_stamps;  ///< read
   std::span<const Stamp> swa_stamps;   ///< read
   Gauges gauges;
+  const MemoryReport* before = nullptr;  ///< pause, resume, destroy, build: the memory before the call,
+  const MemoryReport* after = nullptr;   ///< and after it; null where it is not shown, and then not checked
 };
 
 class Machine {
@@ -67,6 +70,9 @@ class Machine {
 
   /// The implementation's counters right after it was built.
   std::optional<Verdict> begin(const Gauges& fresh);
+
+  /// The memory of an implementation right after it was built: every planned buffer, of its planned size.
+  std::optional<Verdict> begin_memory(const MemoryReport& fresh);
 
   /// The caller's half. On a fault nothing has changed: the op may be left out and the run goes on.
   /// Op indices count admitted and refused-by-protocol ops alike through `next_op()`.
@@ -114,6 +120,11 @@ class Machine {
   [[nodiscard]] std::int64_t row_holders(Row row, Pos position) const;
   /// Positions below this were given up by window eviction (C8's frontier).
   [[nodiscard]] Pos row_frontier(Row row) const;
+  /// Are the pools there: not between destroy and build?
+  [[nodiscard]] bool built() const;
+  /// Is all memory under this tag paused, is all of it resident? With `all` neither may be.
+  [[nodiscard]] bool paused(MemoryTag tag) const;
+  [[nodiscard]] bool resident(MemoryTag tag) const;
   /// Would `op` be admitted now? Costs an admit; changes nothing that can be observed.
   [[nodiscard]] bool admits(const Op& op);
 

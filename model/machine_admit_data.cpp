@@ -190,6 +190,9 @@ Fault Machine::State::admit(const op::Unmap& op, Plan& plan) {
 // ---- KV data
 
 Fault Machine::State::admit(const op::Write& op, Plan& plan) {
+  if (Fault fault = admit_memory("write")) {
+    return fault;
+  }
   if (Fault fault = admit_held(op.row, op.range, Rule::c2)) {
     return fault;
   }
@@ -231,8 +234,13 @@ Fault Machine::State::admit_read_full(const op::Read& op, const RowState& r, Pla
   for (const Loc loc : plan.locs) {
     const PageRecord& record = full.at(page_of(loc));
     if (!holds_kv(full, record, loc)) {
-      Verdict v = verdict(Rule::c2, record.lent_op,
-                          fmt::format("r{} never wrote position {} ({})", op.row, pos, loc_name(Pool::full, loc)));
+      const bool lost = was_lost(full, record, loc);
+      Verdict v = verdict(
+          lost ? Rule::c11 : Rule::c2, lost ? full.lost_op[static_cast<std::size_t>(page_of(loc))] : record.lent_op,
+          lost ? fmt::format(
+                     "r{}'s position {} ({}) went with the pause and was not written since: KV_FRESH cannot hold",
+                     op.row, pos, loc_name(Pool::full, loc))
+               : fmt::format("r{} never wrote position {} ({})", op.row, pos, loc_name(Pool::full, loc)));
       add_history(v, Pool::full, page_of(loc));
       return v;
     }
@@ -248,6 +256,13 @@ Fault Machine::State::admit_read_peers(const op::Read& op, const RowState& r, Pl
     const std::int32_t peer = peers[static_cast<std::size_t>(loc)];
     const PageRecord& record = full.at(page_of(loc));
     const bool unwritten = peer != 0 && !holds_kv(swa, swa.at(page_of(peer)), peer);
+    if (unwritten && was_lost(swa, swa.at(page_of(peer)), peer)) {
+      Verdict v = verdict(Rule::c11, swa.lost_op[static_cast<std::size_t>(page_of(peer))],
+                          fmt::format("r{}'s position {} ({}) went with the pause and was not written since", op.row,
+                                      pos, loc_name(Pool::swa, peer)));
+      add_history(v, Pool::swa, page_of(peer));
+      return v;
+    }
     if (peer == 0 || unwritten) {
       Verdict v = verdict(Rule::c2, record.peer_freed_op != 0 ? record.peer_freed_op : record.lent_op,
                           unwritten ? fmt::format("nobody wrote r{}'s position {} in the SWA pool", op.row, pos)
@@ -266,7 +281,13 @@ Fault Machine::State::admit_read_ring(const op::Read& op, const RowState& r, Pla
   }
   for (Pos pos = op.range.begin + static_cast<Pos>(plan.swa_first); pos < op.range.end; ++pos) {
     const RingCell& cell = ring[static_cast<std::size_t>(r.slot * geo.ring + pos % geo.ring)];
-    if (cell.life == r.life && cell.position == static_cast<std::uint32_t>(pos)) {
+    const bool own = cell.life == r.life && cell.position == static_cast<std::uint32_t>(pos);
+    if (own && cell.lost_op != 0) {
+      return verdict(
+          Rule::c11, cell.lost_op,
+          fmt::format("r{}'s position {} went from its ring with the pause and was not written since", op.row, pos));
+    }
+    if (own) {
       plan.swa_stamps.push_back(make_stamp(cell.generation, pos, StampKind::ring));
       continue;
     }
@@ -285,6 +306,9 @@ Fault Machine::State::admit_read_ring(const op::Read& op, const RowState& r, Pla
 }
 
 Fault Machine::State::admit(const op::Read& op, Plan& plan) {
+  if (Fault fault = admit_memory("read")) {
+    return fault;
+  }
   if (Fault fault = admit_held(op.row, op.range, Rule::c2)) {
     return fault;
   }

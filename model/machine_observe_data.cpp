@@ -297,9 +297,13 @@ void Machine::State::forget_rows() {
 }
 
 Fault Machine::State::observe(const op::Clear&, const Plan&, const Observation&) {
+  start_afresh();
+  return {};
+}
+
+void Machine::State::start_afresh() {
   forget_rows();
   reset_pools();
-  return {};
 }
 
 Fault Machine::State::observe(const op::Resize& op, const Plan&, const Observation& seen) {
@@ -308,8 +312,7 @@ Fault Machine::State::observe(const op::Resize& op, const Plan&, const Observati
     geo.swa = op.swa;
   }
   idle_swa_available = seen.gauges.swa_pool_available;
-  forget_rows();
-  reset_pools();
+  start_afresh();
   return {};
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +38,14 @@ class SlotBits {
   [[nodiscard]] bool test(std::size_t slot) const { return ((words_[slot >> 6U] >> (slot & 63U)) & 1U) != 0; }
   void set(std::size_t first, std::size_t count);
   void clear(std::size_t first, std::size_t count);
+  [[nodiscard]] bool any(std::size_t first, std::size_t count) const {
+    for (std::size_t slot = first; slot < first + count; ++slot) {
+      if (test(slot)) {
+        return true;
+      }
+    }
+    return false;
+  }
 
  private:
   std::vector<std::uint64_t> words_;
@@ -47,6 +57,9 @@ struct PoolState {
   std::int64_t free_pages = 0;
   std::vector<Page> deferred;
   SlotBits written;
+  SlotBits lost;                  ///< slots whose KV went in a pause, of lendings up to `lost_before`; memory alone
+  std::vector<OpIndex> lost_op;   ///< by page: the last pause in which KV of it went
+  std::uint32_t lost_before = 0;  ///< the last generation at the last such pause; 0 = there was none
 
   void assign(std::int64_t page_count, Tokens page);
   [[nodiscard]] std::int64_t page_count() const { return static_cast<std::int64_t>(pages.size()) - 1; }
@@ -78,6 +91,17 @@ struct RingCell {
   std::uint32_t life = 0;  ///< of the request slot when it was written; 0 = nothing, or lent again since
   std::uint32_t generation = 0;
   std::uint32_t position = 0;
+  OpIndex lost_op = 0;  ///< the pause in which it went; 0 = it is there
+};
+
+/// What the machine knows of the memory behind the pools.
+struct MemoryState {
+  std::vector<BufferPlan> plan;
+  bool built = true;
+  OpIndex built_op = 0;                ///< of the last build or destroy
+  std::array<bool, 2> paused{};        ///< by MemoryTag
+  std::array<OpIndex, 2> paused_op{};  ///< of the last pause or resume
+  std::vector<std::uint64_t> digests;  ///< by plan: content at the last pause, where it is backed up
 };
 
 /// One row's part of a lending op. SWA peers are due for [swa_begin, swa_end).
@@ -110,6 +134,7 @@ struct Machine::State {
   std::int64_t slots_free = 0;
   std::vector<RingCell> ring;
   std::vector<Snapshot> snapshots;
+  MemoryState memory;
   Ledger ledger;
   std::uint32_t generations = 0;
   OpIndex ops_done = 0;
@@ -188,6 +213,15 @@ struct Machine::State {
   Fault admit(const op::Clear& op, Plan& plan);
   Fault admit(const op::Resize& op, Plan& plan);
   Fault admit(const op::Expect& op, Plan& plan);
+  // machine_memory.cpp
+  Fault admit(const op::Pause& op, Plan& plan);
+  Fault admit(const op::Resume& op, Plan& plan);
+  Fault admit(const op::Destroy& op, Plan& plan);
+  Fault admit(const op::Build& op, Plan& plan);
+  Fault admit(const op::Flush& op, Plan& plan);
+  [[nodiscard]] Fault admit_built(const Op& op) const;
+  [[nodiscard]] Fault admit_memory(const char* doing) const;
+  [[nodiscard]] bool tag_is(MemoryTag named, bool paused) const;
 
   Fault admit_row_end(Row id, Pos begin);
   Fault admit_tail_peer(Row id, const RowState& r);
@@ -234,6 +268,23 @@ struct Machine::State {
   Fault observe(const op::Clear& op, const Plan& plan, const Observation& seen);
   Fault observe(const op::Resize& op, const Plan& plan, const Observation& seen);
   Fault observe(const op::Expect& op, const Plan& plan, const Observation& seen);
+  // machine_memory.cpp
+  Fault observe(const op::Pause& op, const Plan& plan, const Observation& seen);
+  Fault observe(const op::Resume& op, const Plan& plan, const Observation& seen);
+  Fault observe(const op::Destroy& op, const Plan& plan, const Observation& seen);
+  Fault observe(const op::Build& op, const Plan& plan, const Observation& seen);
+  Fault observe(const op::Flush& op, const Plan& plan, const Observation& seen);
+  void start_afresh();
+  void lose_kv(PoolState& p) const;
+  [[nodiscard]] static bool was_lost(const PoolState& p, const PageRecord& record, Loc loc) {
+    return p.lost_before != 0 && record.stored == record.generation && record.generation <= p.lost_before &&
+           p.lost.test(static_cast<std::size_t>(loc));
+  }
+  void lose_all_kv();
+  [[nodiscard]] Fault turn_fault(const Plan& plan, const Observation& seen, const char* word, const char* state) const;
+  void set_paused(MemoryTag named, bool paused);
+  void keep_digests(MemoryTag named, const MemoryReport& before);
+  [[nodiscard]] Fault check_in_use(const MemoryReport& before) const;
 
   Fault observe_lending(const Plan& plan, const Observation& seen);
   Fault adopt_full(const Lending& lending, std::span<const Loc> locs);

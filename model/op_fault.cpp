@@ -130,8 +130,15 @@ class Rules {
   Fault operator()(const op::Clear& /*op*/) const { return std::nullopt; }
   Fault operator()(const op::Resize& op) const;
   Fault operator()(const op::Expect& op) const;
+  Fault operator()(const op::Pause& op) const { return tag_fault("pause", op.tag); }
+  Fault operator()(const op::Resume& op) const { return tag_fault("resume", op.tag); }
+  Fault operator()(const op::Destroy& /*op*/) const { return memory_fault("destroy"); }
+  Fault operator()(const op::Build& /*op*/) const { return memory_fault("build"); }
+  Fault operator()(const op::Flush& /*op*/) const { return memory_fault("flush"); }
 
  private:
+  [[nodiscard]] Fault memory_fault(std::string_view word) const;
+  [[nodiscard]] Fault tag_fault(std::string_view word, MemoryTag tag) const;
   [[nodiscard]] Fault pieces_fault(const std::vector<Piece>& pieces) const;
 
   const Op& op_;
@@ -263,7 +270,28 @@ Fault Rules::operator()(const op::Remap& op) const {
   return std::nullopt;
 }
 
+Fault Rules::memory_fault(std::string_view word) const {
+  if (g_.kv.none()) {
+    return fault(
+        OpPart::word, 0,
+        fmt::format("{} is about the memory behind the pool; give kv=mha, kv=mla or kv=dsa on the pool line", word));
+  }
+  return std::nullopt;
+}
+
+Fault Rules::tag_fault(std::string_view word, MemoryTag tag) const {
+  auto found = memory_fault(word);
+  if (!found && tag == MemoryTag::weights && g_.kv.weights_bytes == 0) {
+    found = fault(OpPart::word, 0,
+                  fmt::format("{} weights, and there are none; give weights=BYTES on the pool line", word));
+  }
+  return found;
+}
+
 Fault Rules::operator()(const op::Resize& op) const {
+  if (!g_.kv.none()) {
+    return fault(OpPart::word, 0, "a pool with memory (kv=) keeps its size; destroy and build it, or leave kv out");
+  }
   if (auto message = pool_size_fault("full", op.full, g_.page)) {
     return fault(OpPart::full, 0, *std::move(message));
   }

@@ -32,7 +32,12 @@ constexpr std::array<std::string_view, op_word_count> word_names = {"slot",
                                                                     "restore",
                                                                     "clear",
                                                                     "resize",
-                                                                    "expect"};
+                                                                    "expect",
+                                                                    "pause",
+                                                                    "resume",
+                                                                    "destroy",
+                                                                    "build",
+                                                                    "flush"};
 
 /// `both` is followed by the words of the swa and the full side.
 OpWord sided(OpWord both, Side side) {
@@ -64,6 +69,11 @@ struct WordOf {
   OpWord operator()(const op::Clear& /*op*/) const { return OpWord::clear; }
   OpWord operator()(const op::Resize& /*op*/) const { return OpWord::resize; }
   OpWord operator()(const op::Expect& /*op*/) const { return OpWord::expect; }
+  OpWord operator()(const op::Pause& /*op*/) const { return OpWord::pause; }
+  OpWord operator()(const op::Resume& /*op*/) const { return OpWord::resume; }
+  OpWord operator()(const op::Destroy& /*op*/) const { return OpWord::destroy; }
+  OpWord operator()(const op::Build& /*op*/) const { return OpWord::build; }
+  OpWord operator()(const op::Flush& /*op*/) const { return OpWord::flush; }
 };
 
 }  // namespace

@@ -149,13 +149,38 @@ struct Expect {
   bool operator==(const Expect&) const = default;
 };
 
+/// `pause kv_cache`: the memory under a tag goes back to the device, the addresses stay. Refused when any of it is
+/// paused already. With `all`: under every tag.
+struct Pause {
+  MemoryTag tag = MemoryTag::kv_cache;
+  bool operator==(const Pause&) const = default;
+};
+/// `resume kv_cache`: memory at the same addresses again. Refused when any of it is not paused.
+struct Resume {
+  MemoryTag tag = MemoryTag::kv_cache;
+  bool operator==(const Resume&) const = default;
+};
+/// `destroy`: the pools are given up with their memory, paused or not; rows are empty and backups forgotten.
+struct Destroy {
+  bool operator==(const Destroy&) const = default;
+};
+/// `build`: the pools are built again, as new. A trace starts with built ones.
+struct Build {
+  bool operator==(const Build&) const = default;
+};
+/// `flush`: the engine's flush of its caches: the allocator is cleared, and the pools forget what they remember of KV.
+struct Flush {
+  bool operator==(const Flush&) const = default;
+};
+
 }  // namespace poolproof::op
 
 namespace poolproof {
 
 using Op = std::variant<op::SlotTake, op::SlotGive, op::Alloc, op::Extend, op::Decode, op::Tail, op::Free,
                         op::FreeSegment, op::Copy, op::Drop, op::Trim, op::Remap, op::Unmap, op::Write, op::Read,
-                        op::GroupBegin, op::GroupEnd, op::Backup, op::Restore, op::Clear, op::Resize, op::Expect>;
+                        op::GroupBegin, op::GroupEnd, op::Backup, op::Restore, op::Clear, op::Resize, op::Expect,
+                        op::Pause, op::Resume, op::Destroy, op::Build, op::Flush>;
 
 /// The words that open a line of a trace: finer than the variant's index (three sides of each free, the probes).
 enum class OpWord : std::uint8_t {
@@ -187,8 +212,13 @@ enum class OpWord : std::uint8_t {
   clear,
   resize,
   expect,
+  pause,
+  resume,
+  destroy,
+  build,
+  flush,
 };
-inline constexpr std::size_t op_word_count = 28;
+inline constexpr std::size_t op_word_count = 33;
 
 /// A set of words, by their number.
 using OpWords = std::bitset<op_word_count>;

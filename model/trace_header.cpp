@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view header_form = "the line 'poolproof 1'";
 constexpr std::string_view pool_form = "a line such as 'pool layout=paged page=16 full=64p'";
-constexpr std::size_t key_count = 8;
+constexpr std::size_t key_count = 17;
 
 /// key=value of the pool line, and where the two stand.
 struct Field {

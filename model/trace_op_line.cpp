@@ -18,6 +18,7 @@ constexpr std::string_view range_form = "a range such as 0..8";
 constexpr std::string_view number_form = "a whole number";
 constexpr std::string_view size_form = "tokens (4096) or pages (16p)";
 constexpr std::string_view expect_form = "available, slots N, refused or served";
+constexpr std::string_view tag_form = "kv_cache, weights or all";
 constexpr std::string_view line_end = "the end of the line";
 constexpr std::string_view list_end = "',' or the end of the line";
 
@@ -41,7 +42,7 @@ class OpReader {
     std::string_view word;
     Reader read;
   };
-  static const std::array<Keyword, 28> keywords;
+  static const std::array<Keyword, 33> keywords;
 
   bool fail(std::size_t at, std::string message, std::string_view expected = {}) {
     failure_ = {at, std::move(message), std::string(expected)};
@@ -85,7 +86,10 @@ class OpReader {
   bool close(Op& op);
   template <typename GroupOp>
   bool group_op(Op& op);
-  bool clear(Op& op);
+  template <typename BareOp>
+  bool bare(Op& op);
+  template <typename TagOp>
+  bool tag_op(Op& op);
   bool resize(Op& op);
   bool expect(Op& op);
   bool expect_item(op::Expect& expect, bool& available);
@@ -102,15 +106,18 @@ class OpReader {
 };
 
 // Sorted, for the binary search.
-const std::array<OpReader::Keyword, 28> OpReader::keywords = {{
+const std::array<OpReader::Keyword, 33> OpReader::keywords = {{
     {"alloc", &OpReader::range_op<op::Alloc>},
     {"backup", &OpReader::backup_op<op::Backup>},
-    {"clear", &OpReader::clear},
+    {"build", &OpReader::bare<op::Build>},
+    {"clear", &OpReader::bare<op::Clear>},
     {"copy", &OpReader::copy},
     {"decode", &OpReader::decode},
+    {"destroy", &OpReader::bare<op::Destroy>},
     {"drop", &OpReader::range_op<op::Drop>},
     {"expect", &OpReader::expect},
     {"extend", &OpReader::extend},
+    {"flush", &OpReader::bare<op::Flush>},
     {"free", &OpReader::free<Side::both>},
     {"free_full", &OpReader::free<Side::full>},
     {"free_full_segment", &OpReader::free_segment<Side::full>},
@@ -120,11 +127,13 @@ const std::array<OpReader::Keyword, 28> OpReader::keywords = {{
     {"group", &OpReader::group},
     {"group_begin", &OpReader::group_op<op::GroupBegin>},
     {"group_end", &OpReader::group_op<op::GroupEnd>},
+    {"pause", &OpReader::tag_op<op::Pause>},
     {"pool", &OpReader::second_pool},
     {"read", &OpReader::range_op<op::Read>},
     {"remap", &OpReader::remap},
     {"resize", &OpReader::resize},
     {"restore", &OpReader::backup_op<op::Restore>},
+    {"resume", &OpReader::tag_op<op::Resume>},
     {"slot", &OpReader::row_op<op::SlotTake>},
     {"tail", &OpReader::tail},
     {"trim", &OpReader::trim},
@@ -449,8 +458,22 @@ bool OpReader::group_op(Op& op) {
   return end();
 }
 
-bool OpReader::clear(Op& op) {
-  op = op::Clear{};
+template <typename BareOp>
+bool OpReader::bare(Op& op) {
+  op = BareOp{};
+  return end();
+}
+
+template <typename TagOp>
+bool OpReader::tag_op(Op& op) {
+  const std::size_t at = cursor_.place();
+  const std::string_view text = cursor_.token();
+  const std::optional<MemoryTag> tag = memory_tag_from(text);
+  if (!tag) {
+    return text.empty() ? fail_here(tag_form)
+                        : fail(at, fmt::format("unexpected '{}'", printable_text(text)), tag_form);
+  }
+  op = TagOp{*tag};
   return end();
 }
 

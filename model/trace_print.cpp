@@ -44,6 +44,11 @@ class OpPrinter {
   void operator()(const op::Clear& /*op*/) {}
   void operator()(const op::Resize& op);
   void operator()(const op::Expect& op);
+  void operator()(const op::Pause& op) { tag(op.tag); }
+  void operator()(const op::Resume& op) { tag(op.tag); }
+  void operator()(const op::Destroy& /*op*/) {}
+  void operator()(const op::Build& /*op*/) {}
+  void operator()(const op::Flush& /*op*/) {}
 
  private:
   void number(std::int64_t value);
@@ -52,6 +57,10 @@ class OpPrinter {
     number(value);
   }
   void row(Row row) { numbered(" r", row); }
+  void tag(MemoryTag tag) {
+    out_ += ' ';
+    out_ += memory_tag_name(tag);
+  }
   void range(Range range) {
     number(range.begin);
     numbered("..", range.end);

@@ -20,13 +20,17 @@ constexpr std::uint64_t barren_rounds = 16;
 /// Breakdowns that do not come back, until an implementation counts as one that cannot be run.
 constexpr std::size_t most_incidents = 5;
 
-const std::vector<NamedGeometry>& geometries_of(const CampaignOptions& options) {
-  return options.geometries.empty() ? named_geometries() : options.geometries;
+/// Those asked for, or all that are named for implementations of its kind.
+const std::vector<NamedGeometry>& geometries_of(const CampaignOptions& options, bool memory) {
+  if (!options.geometries.empty()) {
+    return options.geometries;
+  }
+  return memory ? memory_geometries() : named_geometries();
 }
 
 /// The geometry of one trace; the first draws of its choices.
-Geometry trace_geometry(const CampaignOptions& options, std::uint64_t index, Choices& choices) {
-  const std::vector<NamedGeometry>& geometries = geometries_of(options);
+Geometry trace_geometry(const CampaignOptions& options, bool memory, std::uint64_t index, Choices& choices) {
+  const std::vector<NamedGeometry>& geometries = geometries_of(options, memory);
   const Geometry& base = geometries[index % geometries.size()].geometry;
   return options.vary ? vary_geometry(base, choices) : base;
 }
@@ -89,11 +93,11 @@ class ImplRun {
 
 bool ImplRun::supported(std::uint64_t index) const {
   RandomChoices choices(options_.seed, index);
-  return impl_.supports(trace_geometry(options_, index, choices));
+  return impl_.supports(trace_geometry(options_, impl_.memory, index, choices));
 }
 
 bool ImplRun::run(std::uint64_t traces) {
-  const std::uint64_t barren_limit = barren_rounds * geometries_of(options_).size();
+  const std::uint64_t barren_limit = barren_rounds * geometries_of(options_, impl_.memory).size();
   std::uint64_t counted = 0;
   std::uint64_t barren = 0;
   total_ = traces;
@@ -130,7 +134,7 @@ void ImplRun::run_index(std::uint64_t index) {
 TraceRun ImplRun::run_one(std::uint64_t index) {
   RandomChoices choices(options_.seed, index);
   TraceRun run;
-  run.trace.geometry = trace_geometry(options_, index, choices);
+  run.trace.geometry = trace_geometry(options_, impl_.memory, index, choices);
   Result<std::unique_ptr<Allocator>, std::string> allocator = impl_.make(run.trace.geometry);
   if (!allocator) {
     run.build_error = allocator.error();
@@ -286,6 +290,8 @@ void run_canary(const CampaignOptions& options, Machine& machine, CampaignReport
   own.shard_count = 1;
   own.stop = nullptr;
   own.progress = nullptr;
+  // It shows that the harness sees; where the geometries asked for are not its own, it does so on those that are.
+  std::erase_if(own.geometries, [&](const NamedGeometry& named) { return !canary->supports(named.geometry); });
   ImplRun run(own, *canary, machine);
   run.shrink_findings(false);
   run.run(canary_traces);
@@ -307,7 +313,7 @@ void run_canary(const CampaignOptions& options, Machine& machine, CampaignReport
 CampaignReport run_campaign(const CampaignOptions& options) {
   CampaignReport report;
   report.seed = options.seed;
-  Machine machine(geometries_of(options).front().geometry);
+  Machine machine(geometries_of(options, false).front().geometry);
   run_canary(options, machine, report);
   if (!report.canary_caught) {
     return report;
@@ -322,7 +328,8 @@ CampaignReport run_campaign(const CampaignOptions& options) {
 
 Trace campaign_trace(const CampaignOptions& options, std::uint64_t trace_index) {
   RandomChoices choices(options.seed, trace_index);
-  const Geometry geometry = trace_geometry(options, trace_index, choices);
+  const bool memory = !options.impls.empty() && options.impls.front()->memory;
+  const Geometry geometry = trace_geometry(options, memory, trace_index, choices);
   return generate(geometry, choices, options.ops);
 }
 

@@ -26,7 +26,7 @@ struct CampaignProgress {
 
 struct CampaignOptions {
   std::vector<const ImplInfo*> impls;
-  std::vector<NamedGeometry> geometries;  ///< empty: all named ones; traces go round them
+  std::vector<NamedGeometry> geometries;  ///< empty: all named ones of the implementation's kind; traces go round them
   bool vary = true;                       ///< vary sizes a trace; false: exactly the geometries given
   std::uint64_t traces = 2000;            ///< an implementation, over all shards; 0: until `stop` says so
   std::uint32_t ops = 120;                ///< ops a trace
@@ -80,7 +80,8 @@ struct CampaignReport {
 /// whose geometry an implementation does not support are passed over and do not count towards `traces`.
 CampaignReport run_campaign(const CampaignOptions& options);
 
-/// The trace of one index, as the campaign generates it (recorded while running on `host`).
+/// The trace of one index, as the campaign generates it for the first implementation (recorded while running on
+/// `host`).
 Trace campaign_trace(const CampaignOptions& options, std::uint64_t trace_index);
 
 }  // namespace poolproof

@@ -15,6 +15,9 @@ bool lives_outside_groups(OpWord word) {
     case OpWord::restore:
     case OpWord::clear:
     case OpWord::resize:
+    case OpWord::destroy:
+    case OpWord::build:
+    case OpWord::flush:
       return true;
     default:
       return false;
@@ -30,7 +33,37 @@ bool needs_no_group(OpWord word) { return word == OpWord::group_begin || lives_o
 bool needs_a_group(OpWord word) { return word == OpWord::group_end || word == OpWord::group_begin_again; }
 
 /// As new: no row holds anything, no request slot is taken, no snapshot is known.
-bool empties(OpWord word) { return word == OpWord::clear || word == OpWord::resize; }
+bool empties(OpWord word) {
+  switch (word) {
+    case OpWord::clear:
+    case OpWord::resize:
+    case OpWord::build:
+    case OpWord::flush:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Pools are built and destroyed in turn, and nothing is asked of them in between.
+bool pauses(OpWord word) { return word == OpWord::pause || word == OpWord::resume; }
+
+bool build_order_allows(OpWord first, OpWord second, const Geometry& g) {
+  // Between the two there are weights to pause, if any.
+  const auto in_between = [&](OpWord word) {
+    return word == OpWord::expect || (pauses(word) && g.kv.weights_bytes > 0);
+  };
+  if (first == OpWord::destroy) {
+    return second == OpWord::build || in_between(second);
+  }
+  return second != OpWord::build || in_between(first);
+}
+
+/// KV is touched right behind a pause where that left it resident: of the weights, or with the saver off.
+bool pause_allows(OpWord first, OpWord second, const Geometry& g) {
+  const bool touches = second == OpWord::write || second == OpWord::read;
+  return first != OpWord::pause || !touches || g.kv.weights_bytes > 0 || g.kv.saver == SaverMode::off;
+}
 
 /// Words that can be said of an empty allocator.
 bool starts_from_nothing(OpWord word) {
@@ -46,6 +79,10 @@ bool starts_from_nothing(OpWord word) {
     case OpWord::clear:
     case OpWord::resize:
     case OpWord::expect:
+    case OpWord::pause:
+    case OpWord::resume:
+    case OpWord::destroy:
+    case OpWord::flush:
       return true;
     default:
       return false;
@@ -57,7 +94,8 @@ bool starts_from_nothing(OpWord word) {
 bool word_feasible(OpWord word, const Geometry& g) { return word_offered(word, g); }
 
 bool refusal_feasible(OpWord word, const Geometry& g) {
-  return word_feasible(word, g) && (word_lends(word) || word == OpWord::slot || is_probe(word));
+  const bool out_of_turn = pauses(word) && g.kv.saver != SaverMode::off;
+  return word_feasible(word, g) && (word_lends(word) || word == OpWord::slot || is_probe(word) || out_of_turn);
 }
 
 bool service_feasible(OpWord word, const Geometry& g) { return word_feasible(word, g) && !is_probe(word); }
@@ -67,6 +105,9 @@ bool pair_feasible(OpWord first, OpWord second, const Geometry& g) {
     return false;
   }
   if ((leaves_a_group(first) && needs_no_group(second)) || (leaves_no_group(first) && needs_a_group(second))) {
+    return false;
+  }
+  if (!build_order_allows(first, second, g) || !pause_allows(first, second, g)) {
     return false;
   }
   return !empties(first) || starts_from_nothing(second);
@@ -128,7 +169,9 @@ bool corner_offered(Corner corner, const OpWords& offered) {
 
 bool same_kind(const Geometry& a, const Geometry& b) {
   return a.layout == b.layout && a.ringed() == b.ringed() && (a.page > 1) == (b.page > 1) &&
-         (a.reqs > 0) == (b.reqs > 0) && (a.swa < a.full) == (b.swa < b.full) && (a.ring < a.full) == (b.ring < b.full);
+         (a.reqs > 0) == (b.reqs > 0) && (a.swa < a.full) == (b.swa < b.full) &&
+         (a.ring < a.full) == (b.ring < b.full) && a.kv.none() == b.kv.none() && a.kv.saver == b.kv.saver &&
+         (a.kv.weights_bytes > 0) == (b.kv.weights_bytes > 0);
 }
 
 }  // namespace poolproof

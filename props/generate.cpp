@@ -1,4 +1,4 @@
-#include "impl/registry.hpp"
+#include "impl/host/host.hpp"
 #include "props/generator.hpp"
 #include "props/lockstep.hpp"
 
@@ -7,11 +7,7 @@ namespace poolproof {
 Trace generate(const Geometry& geometry, Choices& choices, std::size_t ops) {
   Trace trace;
   trace.geometry = geometry;
-  const ImplInfo* host = find_impl("host");
-  if (host == nullptr) {
-    return trace;
-  }
-  const auto allocator = host->make(geometry);
+  const auto allocator = make_host(geometry);
   if (!allocator) {
     return trace;
   }

@@ -68,13 +68,30 @@ constexpr std::array<OpWord, op_word_count> draw_order = {
     OpWord::restore,
     OpWord::clear,
     OpWord::resize,
+    OpWord::pause,
+    OpWord::resume,
+    OpWord::flush,
+    OpWord::build,
+    OpWord::destroy,
     OpWord::expect,
 };
 
 std::size_t index_of(OpWord word) { return static_cast<std::size_t>(word); }
 
 /// Words that start the world anew; they end a phase too early when they come inside one.
-bool renews(OpWord word) { return word == OpWord::clear || word == OpWord::resize || word == OpWord::restore; }
+bool renews(OpWord word) {
+  switch (word) {
+    case OpWord::clear:
+    case OpWord::resize:
+    case OpWord::restore:
+    case OpWord::destroy:
+    case OpWord::build:
+    case OpWord::flush:
+      return true;
+    default:
+      return false;
+  }
+}
 
 /// The rows that a lending op continues.
 std::vector<Piece> lent_pieces(const Op& op, const Shadow& shadow) {
@@ -372,8 +389,21 @@ WordWeights Generator::State::weights_of(Phase when) const {
 
 WordWeights Generator::State::weights_now(const Machine& machine) const {
   WordWeights weights = phase_weights[static_cast<std::size_t>(phase)];
+  if (!machine.built()) {
+    WordWeights rebuild{};
+    rebuild[index_of(OpWord::build)] = 3 * swarm.weights[index_of(OpWord::build)];
+    for (const OpWord word : {OpWord::expect, OpWord::pause, OpWord::resume}) {
+      rebuild[index_of(word)] = swarm.weights[index_of(word)];
+    }
+    return rebuild;
+  }
+  if (!geo.kv.none() && geo.kv.saver != SaverMode::off && machine.paused(MemoryTag::kv_cache)) {
+    weights[index_of(OpWord::write)] = 0;
+    weights[index_of(OpWord::read)] = 0;
+  }
   if (machine.group_open()) {
-    for (const OpWord word : {OpWord::backup, OpWord::restore, OpWord::clear, OpWord::resize}) {
+    for (const OpWord word :
+         {OpWord::backup, OpWord::restore, OpWord::clear, OpWord::resize, OpWord::destroy, OpWord::flush}) {
       weights[index_of(word)] = 0;
     }
     weights[index_of(OpWord::group_end)] *= 1 + group_ops / group_patience;

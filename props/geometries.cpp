@@ -70,6 +70,42 @@ std::vector<NamedGeometry> make_named_geometries() {
   return all;
 }
 
+/// Small rows, and weights that end inside of a granule.
+NamedGeometry with_memory(const std::string& name, Geometry g, KvKind kind, SaverMode saver = SaverMode::on) {
+  g.kv.kind = kind;
+  g.kv.saver = saver;
+  g.kv.heads = 1;
+  g.kv.head_dim = kind == KvKind::mha ? 32 : 36;
+  g.kv.weights_bytes = 50'000;
+  return {name, g};
+}
+
+std::vector<NamedGeometry> make_memory_geometries() {
+  const Geometry hybrid = base_geometry(Layout::hybrid, 4, false, false);
+  const Geometry sorted = base_geometry(Layout::hybrid, 16, false, true);
+  const Geometry single = base_geometry(Layout::hybrid, 1, false, false);
+  const Geometry ring = base_geometry(Layout::hybrid, 4, true, false);
+  const Geometry paged = base_geometry(Layout::paged, 4, false, false);
+  const Geometry token = base_geometry(Layout::token, 1, false, false);
+  return {
+      with_memory("mha-swa", hybrid, KvKind::mha),
+      with_memory("mla-swa", hybrid, KvKind::mla),
+      with_memory("dsa-swa", hybrid, KvKind::dsa),
+      with_memory("mha", paged, KvKind::mha),
+      with_memory("mla", token, KvKind::mla),
+      with_memory("dsa", paged, KvKind::dsa),
+      with_memory("mha-ring", ring, KvKind::mha),
+      with_memory("mla-ring", ring, KvKind::mla),
+      with_memory("dsa-ring", ring, KvKind::dsa),
+      with_memory("mha-swa-p1", single, KvKind::mha),
+      with_memory("mla-swa-p16-sort", sorted, KvKind::mla),
+      with_memory("mha-swa-backup", hybrid, KvKind::mha, SaverMode::backup),
+      with_memory("dsa-swa-backup", hybrid, KvKind::dsa, SaverMode::backup),
+      with_memory("dsa-swa-off", hybrid, KvKind::dsa, SaverMode::off),
+      with_memory("mha-ring-off", ring, KvKind::mha, SaverMode::off),
+  };
+}
+
 /// Around a page border more often than not: that is where frontiers and tails change.
 Tokens vary_window(Tokens page, Choices& choices) {
   if (page == 1) {
@@ -124,6 +160,11 @@ std::int64_t vary_swa_pages(std::int64_t full, Choices& choices) {
 
 const std::vector<NamedGeometry>& named_geometries() {
   static const std::vector<NamedGeometry> all = make_named_geometries();
+  return all;
+}
+
+const std::vector<NamedGeometry>& memory_geometries() {
+  static const std::vector<NamedGeometry> all = make_memory_geometries();
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "impl/pool_memory.hpp"
 #include "props/course.hpp"
 
 namespace poolproof {
@@ -31,7 +32,15 @@ std::optional<Verdict> Lockstep::start() {
   if (allocator_.gauges(observation_.gauges) != Answer::served) {
     return failure_verdict("reading the counters");
   }
-  return refine(machine_.begin(observation_.gauges));
+  std::optional<Verdict> verdict = machine_.begin(observation_.gauges);
+  PoolMemory* memory = allocator_.memory();
+  if (!verdict && memory != nullptr) {
+    if (memory->report(before_) != Answer::served) {
+      return failure_verdict("looking at the memory");
+    }
+    verdict = machine_.begin_memory(before_);
+  }
+  return refine(std::move(verdict));
 }
 
 /// A wrong count is a symptom: the lists, where they can be seen, may show what broke first.
@@ -48,7 +57,9 @@ std::optional<Verdict> Lockstep::step(const Op& op) {
   }
   observation_.locs = {};
   observation_.translations = {};
-  observation_.answer = call(op);
+  observation_.before = nullptr;
+  observation_.after = nullptr;
+  observation_.answer = call_memory(op);
   if (observation_.answer == Answer::failed) {
     return failure_verdict("the call");
   }
@@ -77,6 +88,7 @@ class Caller {
   Caller(Allocator& allocator, const Plan& plan, Locs& locs, Locs& call_locs, std::vector<Segment>& segments,
          std::vector<Stamp>& full_stamps, std::vector<Stamp>& swa_stamps, Observation& seen)
       : allocator_(allocator),
+        memory_(allocator.memory()),
         plan_(plan),
         locs_(locs),
         call_locs_(call_locs),
@@ -153,8 +165,26 @@ class Caller {
   Answer operator()(const op::Drop&) { return Answer::served; }
   Answer operator()(const op::Trim&) { return Answer::served; }
   Answer operator()(const op::Expect&) { return Answer::served; }
+  // Where nothing builds the pools' memory, these are the caller's alone.
+  Answer operator()(const op::Pause& op) { return memory_ == nullptr ? unseen() : memory_->pause(op.tag); }
+  Answer operator()(const op::Resume& op) { return memory_ == nullptr ? unseen() : memory_->resume(op.tag); }
+  Answer operator()(const op::Destroy&) {
+    return cleared([](PoolMemory& memory) { return memory.destroy(); });
+  }
+  Answer operator()(const op::Build&) {
+    return cleared([](PoolMemory& memory) { return memory.build(); });
+  }
+  Answer operator()(const op::Flush&) {
+    return cleared([](PoolMemory& memory) { return memory.flush(); });
+  }
 
  private:
+  [[nodiscard]] Answer unseen() const { return plan_.fits ? Answer::served : Answer::refused; }
+  template <typename Then>
+  Answer cleared(const Then& then) {
+    const Answer answer = allocator_.clear();
+    return answer == Answer::served && memory_ != nullptr ? then(*memory_) : answer;
+  }
   Answer lent(Answer answer) {
     if (answer == Answer::served) {
       seen_.locs = locs_;
@@ -169,6 +199,7 @@ class Caller {
   }
 
   Allocator& allocator_;
+  PoolMemory* memory_;
   const Plan& plan_;
   Locs& locs_;
   Locs& call_locs_;
@@ -179,6 +210,41 @@ class Caller {
 };
 
 }  // namespace
+
+namespace {
+
+/// Ops around which the memory is looked at as a whole.
+bool moves_memory(const Op& op) {
+  switch (word_of(op)) {
+    case OpWord::pause:
+    case OpWord::resume:
+    case OpWord::destroy:
+    case OpWord::build:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Answer Lockstep::call_memory(const Op& op) {
+  PoolMemory* memory = allocator_.memory();
+  if (memory == nullptr || !moves_memory(op)) {
+    return call(op);
+  }
+  const auto shown = [&](MemoryReport& report) { return memory->report(report) == Answer::served; };
+  if (!shown(before_)) {
+    return Answer::failed;
+  }
+  const Answer answer = call(op);
+  if (answer == Answer::failed || !shown(after_)) {
+    return Answer::failed;
+  }
+  observation_.before = &before_;
+  observation_.after = &after_;
+  return answer;
+}
 
 Answer Lockstep::call(const Op& op) {
   return std::visit(Caller(allocator_, plan_, locs_, call_locs_, segments_, full_stamps_, swa_stamps_, observation_),

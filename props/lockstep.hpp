@@ -29,6 +29,7 @@ class Lockstep {
 
  private:
   Answer call(const Op& op);
+  Answer call_memory(const Op& op);
   Answer gather_translations();
   [[nodiscard]] bool translatable(std::span<const Loc> locs) const;
   std::optional<Verdict> refine(std::optional<Verdict> verdict);
@@ -45,6 +46,8 @@ class Lockstep {
   std::vector<Stamp> swa_stamps_;
   Locs call_locs_;
   std::vector<Segment> segments_;
+  MemoryReport before_;
+  MemoryReport after_;
 };
 
 /// How a trace is run.

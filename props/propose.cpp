@@ -1,6 +1,7 @@
 #include "props/propose.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace poolproof {
 namespace {
@@ -57,6 +58,27 @@ Op propose_resize(const Scene& scene) {
     resize.swa = swa * scene.geo.page;
   }
   return resize;
+}
+
+/// A tag of which all memory can be paused (`resident`) or resumed, now and then one of which it cannot.
+std::optional<MemoryTag> draw_tag(const Scene& scene, bool resident) {
+  const bool any = scene.seldom(6);
+  std::array<MemoryTag, 3> tags{};
+  std::size_t count = 0;
+  for (const MemoryTag tag : {MemoryTag::kv_cache, MemoryTag::weights, MemoryTag::all}) {
+    const bool there = tag != MemoryTag::weights || scene.geo.kv.weights_bytes > 0;
+    const bool fits = resident ? scene.machine.resident(tag) : scene.machine.paused(tag);
+    if (there && (any || fits || scene.geo.kv.saver == SaverMode::off)) {
+      tags.at(count++) = tag;
+    }
+  }
+  return count == 0 ? std::nullopt : std::optional(tags.at(scene.choices.draw(count)));
+}
+
+template <typename TagOp>
+std::optional<Op> propose_tagged(const Scene& scene, bool resident) {
+  const std::optional<MemoryTag> tag = draw_tag(scene, resident);
+  return tag ? std::optional<Op>(TagOp{*tag}) : std::nullopt;
 }
 
 /// What the machine says, so it always holds on a right allocator.
@@ -169,6 +191,16 @@ std::optional<Op> propose(OpWord word, const Scene& scene) {
       return propose_resize(scene);
     case OpWord::expect:
       return propose_expect(scene);
+    case OpWord::pause:
+      return propose_tagged<op::Pause>(scene, true);
+    case OpWord::resume:
+      return propose_tagged<op::Resume>(scene, false);
+    case OpWord::destroy:
+      return op::Destroy{};
+    case OpWord::build:
+      return scene.machine.built() ? std::nullopt : std::optional<Op>(op::Build{});
+    case OpWord::flush:
+      return op::Flush{};
   }
   return std::nullopt;
 }

@@ -238,6 +238,26 @@ void add_smaller_sizes(const Trace& trace, std::vector<Trace>& out) {
   }
 }
 
+/// No weights, one layer a side, the usual rows, no backup.
+void add_plainer_memory(const Trace& trace, std::vector<Trace>& out) {
+  const KvShape& kv = trace.geometry.kv;
+  const auto add = [&](auto change) {
+    Trace plainer = trace;
+    change(plainer.geometry.kv);
+    if (plainer.geometry != trace.geometry) {
+      out.push_back(std::move(plainer));
+    }
+  };
+  if (kv.none()) {
+    return;
+  }
+  add([](KvShape& k) { k.weights_bytes = 0; });
+  add([](KvShape& k) { k.full_layers = k.swa_layers = 0; });
+  add([](KvShape& k) { k.heads = k.head_dim = k.index_bytes = 0; });
+  add([](KvShape& k) { k.type = KvType::bf16; });
+  add([](KvShape& k) { k.saver = k.saver == SaverMode::backup ? SaverMode::on : k.saver; });
+}
+
 // ---- two steps at once
 
 /// Tokens that a lending op asks for; 0 for any other op.
@@ -317,14 +337,40 @@ Tokens tokens_of(const Op& op) {
   } else if (const auto* remap = std::get_if<op::Remap>(&op)) {
     tokens += remap->from_begin;
   }
+  const auto* pause = std::get_if<op::Pause>(&op);
+  const auto* resume = std::get_if<op::Resume>(&op);
+  const bool every_tag =
+      (pause != nullptr && pause->tag == MemoryTag::all) || (resume != nullptr && resume->tag == MemoryTag::all);
+  tokens += every_tag ? 1 : 0;
   return tokens;
 }
+
+namespace {
+
+/// `all` as one tag alone.
+void add_single_tags(const Op& op, std::vector<Op>& out) {
+  const auto add = [&](auto tagged) {
+    for (const MemoryTag tag : {MemoryTag::kv_cache, MemoryTag::weights}) {
+      if (tagged.tag == MemoryTag::all) {
+        out.push_back(decltype(tagged){tag});
+      }
+    }
+  };
+  if (const auto* pause = std::get_if<op::Pause>(&op)) {
+    add(*pause);
+  } else if (const auto* resume = std::get_if<op::Resume>(&op)) {
+    add(*resume);
+  }
+}
+
+}  // namespace
 
 std::vector<Op> op_reductions(const Op& op, const Geometry& g) {
   std::vector<Op> out;
   add_part_drops(op, out);
   add_shorter_ranges(op, g.page, out);
   add_lower_numbers(op, out);
+  add_single_tags(op, out);
   return out;
 }
 
@@ -398,6 +444,7 @@ std::vector<Trace> geometry_reductions(const Trace& trace) {
   std::vector<Trace> out;
   add_smaller_pages(trace, out);
   add_smaller_sizes(trace, out);
+  add_plainer_memory(trace, out);
   return out;
 }
 

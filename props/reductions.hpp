@@ -12,7 +12,8 @@ namespace poolproof {
 /// Pieces, rows or segments of an op: what a batch has many of.
 std::size_t parts_of(const Op& op);
 
-/// Tokens that an op names, its positions and row numbers included: what ranges are made smaller by.
+/// Tokens that an op names, its positions and row numbers included, and one where it names every tag of memory:
+/// what an op is made smaller by.
 Tokens tokens_of(const Op& op);
 
 /// Variants of one op with a part less, a shorter range, or a lower row, the boldest first.

@@ -132,6 +132,11 @@ class Repair {
   std::optional<Op> operator()(const op::Clear&) { return std::nullopt; }
   std::optional<Op> operator()(const op::Resize&) { return std::nullopt; }
   std::optional<Op> operator()(const op::Expect&) { return std::nullopt; }
+  std::optional<Op> operator()(const op::Pause&) { return std::nullopt; }
+  std::optional<Op> operator()(const op::Resume&) { return std::nullopt; }
+  std::optional<Op> operator()(const op::Destroy&) { return std::nullopt; }
+  std::optional<Op> operator()(const op::Build&) { return std::nullopt; }
+  std::optional<Op> operator()(const op::Flush&) { return std::nullopt; }
 
  private:
   std::optional<Op> whole(Op op) {

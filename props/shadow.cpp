@@ -391,9 +391,12 @@ void Shadow::take(const op::Restore& op, const Machine& /*machine*/) {
     world_.rows[i].slot = before[i].slot;
     world_.rows[i].ring = {};
   }
-  if (found->changes == changes_) {
-    return;
+  if (found->changes != changes_) {
+    forget_kv();
   }
+}
+
+void Shadow::forget_kv() {
   for (PageMemo& page : world_.memos) {
     page.written = {};
     page.swa_written = {};
@@ -406,5 +409,19 @@ void Shadow::take(const op::Restore& op, const Machine& /*machine*/) {
 
 void Shadow::take(const op::Clear& /*op*/, const Machine& /*machine*/) { wipe(); }
 void Shadow::take(const op::Resize& /*op*/, const Machine& /*machine*/) { wipe(); }
+void Shadow::take(const op::Destroy& /*op*/, const Machine& /*machine*/) { wipe(); }
+void Shadow::take(const op::Build& /*op*/, const Machine& /*machine*/) { wipe(); }
+void Shadow::take(const op::Flush& /*op*/, const Machine& /*machine*/) { wipe(); }
+void Shadow::take(const op::Resume& /*op*/, const Machine& /*machine*/) {}
+
+void Shadow::take(const op::Pause& op, const Machine& machine) {
+  if (geo_.kv.saver != SaverMode::on || machine.last_refused() || !names_tag(op.tag, MemoryTag::kv_cache)) {
+    return;
+  }
+  forget_kv();
+  for (RowMemo& r : world_.rows) {
+    r.ring = {};
+  }
+}
 
 }  // namespace poolproof

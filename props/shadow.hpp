@@ -70,6 +70,7 @@ class Shadow {
   };
 
   void wipe();
+  void forget_kv();
   void take(const op::SlotTake& op, const Machine& machine);
   void take(const op::SlotGive& op, const Machine& machine);
   void take(const op::Alloc& op, const Machine& machine);
@@ -92,6 +93,11 @@ class Shadow {
   void take(const op::Clear& op, const Machine& machine);
   void take(const op::Resize& op, const Machine& machine);
   void take(const op::Expect& op, const Machine& machine);
+  void take(const op::Pause& op, const Machine& machine);
+  void take(const op::Resume& op, const Machine& machine);
+  void take(const op::Destroy& op, const Machine& machine);
+  void take(const op::Build& op, const Machine& machine);
+  void take(const op::Flush& op, const Machine& machine);
 
   RowMemo& touch(Row row);
   PageMemo& memo_of(const RowMemo& row, std::int64_t index);

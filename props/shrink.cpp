@@ -13,6 +13,13 @@ namespace {
 /// Longer traces are shrunk in large steps first.
 constexpr std::size_t short_enough = 200;
 
+/// Weights, layers beyond the first of a side, rows of unusual sizes, backups.
+Tokens memory_of(const KvShape& kv) {
+  const auto count = [](bool unusual) { return unusual ? 1 : 0; };
+  return kv.full_layers + kv.swa_layers + count(kv.weights_bytes > 0) + count(kv.heads > 0) + count(kv.head_dim > 0) +
+         count(kv.index_bytes > 0) + count(kv.type != KvType::bf16) + count(kv.saver == SaverMode::backup);
+}
+
 /// What shrinking makes smaller, most important first.
 std::tuple<std::size_t, std::size_t, Tokens, Tokens> cost_of(const Trace& trace) {
   std::size_t parts = 0;
@@ -22,7 +29,8 @@ std::tuple<std::size_t, std::size_t, Tokens, Tokens> cost_of(const Trace& trace)
     tokens += tokens_of(op);
   }
   const Geometry& g = trace.geometry;
-  const Tokens geometry = g.full + g.swa + g.page + g.ring + g.window + g.reqs + (g.need_sort ? 1 : 0);
+  const Tokens geometry =
+      g.full + g.swa + g.page + g.ring + g.window + g.reqs + (g.need_sort ? 1 : 0) + memory_of(g.kv);
   return {trace.ops.size(), parts, geometry, tokens};
 }
 

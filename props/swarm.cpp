@@ -44,19 +44,42 @@ std::uint32_t base_weight(OpWord word) {
       return 2;
     case W::clear:
     case W::resize:
+    case W::destroy:
       return 1;
+    case W::pause:
+      return 4;
+    case W::resume:
+      return 10;
+    case W::build:
+      return 20;
+    case W::flush:
+      return 2;
   }
   return 0;
 }
 
+/// Words about the memory behind the pools.
+bool of_memory(OpWord word) {
+  switch (word) {
+    case W::pause:
+    case W::resume:
+    case W::destroy:
+    case W::build:
+    case W::flush:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// A set of words, one bit each.
 template <typename... Words>
-constexpr std::uint32_t words(Words... word) {
-  return (0U | ... | (1U << static_cast<unsigned>(word)));
+constexpr std::uint64_t words(Words... word) {
+  return (std::uint64_t{0} | ... | (std::uint64_t{1} << static_cast<unsigned>(word)));
 }
 
 /// Words that each profile leans to, in the order of Profile.
-constexpr std::array<std::uint32_t, profile_count> favourites = {
+constexpr std::array<std::uint64_t, profile_count> favourites = {
     words(),
     words(W::extend, W::alloc, W::free, W::free_segment),
     words(W::extend, W::free, W::slot, W::unslot),
@@ -69,16 +92,31 @@ constexpr std::array<std::uint32_t, profile_count> favourites = {
     words(W::extend, W::free, W::write),
     words(W::slot, W::unslot, W::write, W::read, W::decode),
     words(W::backup, W::restore, W::clear, W::resize),
+    words(W::pause, W::resume, W::destroy, W::flush, W::write, W::read),
 };
 
-/// Words that a trace never goes without: something is lent, something is given back, groups end.
-bool essential(OpWord word) { return word == W::extend || word == W::free || word == W::group_end; }
+/// Words that a trace never goes without: something is lent, something is given back, groups end, memory comes back.
+bool essential(OpWord word) {
+  switch (word) {
+    case W::extend:
+    case W::free:
+    case W::group_end:
+    case W::resume:
+    case W::build:
+      return true;
+    default:
+      return false;
+  }
+}
 
 void draw_weights(const Geometry& g, Choices& choices, Swarm& swarm) {
   // Every fourth trace keeps all words, so that each pair of them can follow each other.
   const bool all_words = choices.odds(1, 4);
   for (std::size_t i = 0; i < op_word_count; ++i) {
     const auto word = static_cast<OpWord>(i);
+    if (of_memory(word) && !word_offered(word, g)) {
+      continue;  // no choice is drawn: a seed's traces of pools without memory are as old as the seed
+    }
     const bool favourite = (favourites.at(static_cast<std::size_t>(swarm.profile)) & words(word)) != 0;
     const bool kept = favourite || essential(word) || all_words || choices.odds(10, 16);
     swarm.weights.at(i) = kept && word_offered(word, g) ? base_weight(word) * (favourite ? lean : 1) : 0;
@@ -161,14 +199,16 @@ bool word_offered(OpWord word, const Geometry& g) {
     case W::write:
     case W::read:
       return !g.ringed() || g.reqs > 0;
+    case W::resize:
+      return g.kv.none();
     default:
-      return true;
+      return !of_memory(word) || !g.kv.none();
   }
 }
 
 Swarm draw_swarm(const Geometry& g, Choices& choices) {
   Swarm swarm;
-  swarm.profile = static_cast<Profile>(choices.draw(profile_count));
+  swarm.profile = static_cast<Profile>(choices.draw(g.kv.none() ? profile_count - 1 : profile_count));
   swarm.running = static_cast<Row>(choices.between(2, 6));
   swarm.cached = static_cast<Row>(choices.between(1, 4));
   swarm.batch = static_cast<std::size_t>(choices.between(1, 4));

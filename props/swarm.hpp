@@ -25,8 +25,9 @@ enum class Profile : std::uint8_t {
   retract,     ///< rows given up whole and started again
   recycle,     ///< request slots and rings change hands
   state,       ///< backup, restore, clear, resize
+  memory,      ///< pause, resume, build, destroy, flush; pools with `kv` alone
 };
-inline constexpr std::size_t profile_count = 12;
+inline constexpr std::size_t profile_count = 13;
 
 using WordWeights = std::array<std::uint32_t, op_word_count>;
 

@@ -91,6 +91,9 @@ bool PoolKind::fits(const Geometry& g) const {
 }
 
 const PoolKind* Capabilities::kind_for(const Geometry& g) const {
+  if (!g.kv.none()) {
+    return nullptr;  // the protocol has no calls for the memory behind the pools
+  }
   const auto found = std::find_if(pools.begin(), pools.end(), [&](const PoolKind& kind) { return kind.fits(g); });
   return found == pools.end() ? nullptr : &*found;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "impl/device/device.hpp"
+#include "impl/saver/virtual_memory.hpp"
 #include "model/result.hpp"
 
 namespace poolproof {
@@ -20,5 +21,8 @@ namespace poolproof {
 
 /// A stream of its own on device `rank` modulo the number of devices, or why there is none.
 Result<std::shared_ptr<Device>, std::string> open_cuda(std::uint32_t rank);
+
+/// Virtual memory of device `rank` modulo the number of devices, or why there is none.
+Result<std::shared_ptr<VirtualMemory>, std::string> open_cuda_memory(std::uint32_t rank);
 
 }  // namespace poolproof

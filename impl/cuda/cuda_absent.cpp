@@ -17,4 +17,8 @@ std::optional<std::string> cuda_missing() { return absent; }
 
 Result<std::shared_ptr<Device>, std::string> open_cuda(std::uint32_t /*rank*/) { return std::string(absent); }
 
+Result<std::shared_ptr<VirtualMemory>, std::string> open_cuda_memory(std::uint32_t /*rank*/) {
+  return std::string(absent);
+}
+
 }  // namespace poolproof

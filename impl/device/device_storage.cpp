@@ -320,7 +320,7 @@ class DeviceStorage final : public Storage {
   [[nodiscard]] std::unique_ptr<Mapping> mapping(std::int64_t length) const override {
     return std::make_unique<DeviceMapping>(device_, length);
   }
-  [[nodiscard]] std::unique_ptr<KvStore> kv_store(std::int64_t rows) const override {
+  [[nodiscard]] std::unique_ptr<KvStore> kv_store(Pool /*side*/, std::int64_t rows) const override {
     return std::make_unique<DeviceKvStore>(device_, rows);
   }
 

@@ -4,7 +4,39 @@
 
 namespace poolproof {
 
-GuardedAllocator::GuardedAllocator(std::unique_ptr<Allocator> inner) : inner_(std::move(inner)) {}
+class GuardedAllocator::Memory final : public PoolMemory {
+ public:
+  Memory(GuardedAllocator& guard, PoolMemory& inner) : guard_(guard), inner_(inner) {}
+
+  Answer pause(MemoryTag tag) override {
+    return guard_.guarded([&] { return inner_.pause(tag); });
+  }
+  Answer resume(MemoryTag tag) override {
+    return guard_.guarded([&] { return inner_.resume(tag); });
+  }
+  Answer destroy() override {
+    return guard_.guarded([&] { return inner_.destroy(); });
+  }
+  Answer build() override {
+    return guard_.guarded([&] { return inner_.build(); });
+  }
+  Answer flush() override {
+    return guard_.guarded([&] { return inner_.flush(); });
+  }
+  Answer report(MemoryReport& out) override {
+    return guard_.guarded([&] { return inner_.report(out); });
+  }
+
+ private:
+  GuardedAllocator& guard_;
+  PoolMemory& inner_;
+};
+
+GuardedAllocator::GuardedAllocator(std::unique_ptr<Allocator> inner) : inner_(std::move(inner)) {
+  if (PoolMemory* memory = inner_->memory()) {
+    memory_ = std::make_unique<Memory>(*this, *memory);
+  }
+}
 
 GuardedAllocator::GuardedAllocator(StorageError error) : error_(std::move(error)) {}
 
@@ -22,6 +54,9 @@ Answer GuardedAllocator::guarded(const Call& call) {
 }
 
 std::unique_ptr<Allocator> GuardedAllocator::clone() const {
+  if (memory_) {
+    return nullptr;  // memory at one address is not had twice
+  }
   std::optional<StorageError> error = error_;
   if (!error) {
     try {
@@ -39,6 +74,8 @@ std::string GuardedAllocator::failure() const { return error_ ? error_->what() :
 std::optional<Breakdown> GuardedAllocator::breakdown() const {
   return error_ ? Breakdown{BreakdownKind::raised, error_->signature()} : inner_->breakdown();
 }
+
+PoolMemory* GuardedAllocator::memory() { return memory_.get(); }
 
 bool GuardedAllocator::beyond_repair() const { return error_ ? error_->beyond_repair() : inner_->beyond_repair(); }
 

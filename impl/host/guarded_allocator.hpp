@@ -8,6 +8,7 @@
 
 #include "impl/allocator.hpp"
 #include "impl/host/storage.hpp"
+#include "impl/pool_memory.hpp"
 
 namespace poolproof {
 
@@ -47,8 +48,12 @@ class GuardedAllocator final : public Allocator {
   [[nodiscard]] std::string failure() const override;
   [[nodiscard]] std::optional<Breakdown> breakdown() const override;
   [[nodiscard]] bool beyond_repair() const override;
+  /// The inner one's, likewise guarded.
+  [[nodiscard]] PoolMemory* memory() override;
 
  private:
+  class Memory;
+
   /// One that has failed.
   explicit GuardedAllocator(StorageError error);
 
@@ -57,6 +62,7 @@ class GuardedAllocator final : public Allocator {
 
   std::unique_ptr<Allocator> inner_;   ///< null when it failed before it was there
   std::optional<StorageError> error_;  ///< the first one; nothing is passed on any more
+  std::unique_ptr<PoolMemory> memory_;
 };
 
 }  // namespace poolproof

@@ -20,7 +20,7 @@ HostAllocator::Pools HostAllocator::new_pools() const {
 }
 
 Cloned<KvStore> HostAllocator::new_full_kv() const {
-  return Cloned<KvStore>(storage_->kv_store(geometry_.full + geometry_.page));
+  return Cloned<KvStore>(storage_->kv_store(Pool::full, geometry_.full + geometry_.page));
 }
 
 // Lending.

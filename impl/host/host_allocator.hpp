@@ -52,6 +52,7 @@ class HostAllocator : public Allocator {
 
   Answer gauges(Gauges& out) override;
   Answer census(Census& out) override;
+  [[nodiscard]] PoolMemory* memory() override { return storage_->memory(); }
 
  protected:
   HostAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage);

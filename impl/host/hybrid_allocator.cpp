@@ -14,7 +14,7 @@ std::unique_ptr<Allocator> HybridAllocator::clone() const { return std::make_uni
 
 Cloned<KvStore> HybridAllocator::new_swa_kv() const {
   const Geometry& g = geometry();
-  return Cloned<KvStore>(storage().kv_store(g.ringed() ? (g.reqs + 1) * g.ring : g.swa + g.page));
+  return Cloned<KvStore>(storage().kv_store(Pool::swa, g.ringed() ? (g.reqs + 1) * g.ring : g.swa + g.page));
 }
 
 // Lending.

@@ -9,7 +9,7 @@ PureSwaAllocator::PureSwaAllocator(const Geometry& geometry, std::shared_ptr<con
     : SingleAllocator(geometry, std::move(storage)), swa_kv_(new_swa_kv()) {}
 
 Cloned<KvStore> PureSwaAllocator::new_swa_kv() const {
-  return Cloned<KvStore>(storage().kv_store(geometry().full + geometry().page));
+  return Cloned<KvStore>(storage().kv_store(Pool::swa, geometry().full + geometry().page));
 }
 
 std::unique_ptr<Allocator> PureSwaAllocator::clone() const { return std::make_unique<PureSwaAllocator>(*this); }

@@ -12,6 +12,8 @@
 
 namespace poolproof {
 
+class PoolMemory;
+
 /// Makes the pieces of a twin. It outlives them: whoever holds a piece holds its storage too.
 class Storage {
  public:
@@ -26,8 +28,10 @@ class Storage {
   [[nodiscard]] virtual std::unique_ptr<PagePool> page_pool(Tokens size, Tokens page, bool need_sort) const = 0;
   /// As after Mapping::reset(length).
   [[nodiscard]] virtual std::unique_ptr<Mapping> mapping(std::int64_t length) const = 0;
-  /// Rows 0..rows-1, all of which read 0.
-  [[nodiscard]] virtual std::unique_ptr<KvStore> kv_store(std::int64_t rows) const = 0;
+  /// Of the side's layers: rows 0..rows-1, all of which read 0.
+  [[nodiscard]] virtual std::unique_ptr<KvStore> kv_store(Pool side, std::int64_t rows) const = 0;
+  /// Not null: KV rows are in memory that can be paused.
+  [[nodiscard]] virtual PoolMemory* memory() const { return nullptr; }
 };
 
 /// This process's memory. Its pieces throw nothing but std::bad_alloc, when they are made or copied.

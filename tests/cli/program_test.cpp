@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 const std::vector<std::string> commands{"check",   "simulate", "replay", "shrink", "import",
-                                        "explain", "list",     "demo",   "worker"};
+                                        "explain", "list",     "saver",  "demo",   "worker"};
 
 TEST(Program, WithoutArgumentsItHelps) {
   const Sandbox sandbox;

@@ -173,9 +173,9 @@ class WatchedStorage final : public Storage {
     watch_->note("mapping");
     return std::make_unique<WatchedMapping>(host_storage()->mapping(length), watch_);
   }
-  [[nodiscard]] std::unique_ptr<KvStore> kv_store(std::int64_t rows) const override {
+  [[nodiscard]] std::unique_ptr<KvStore> kv_store(Pool side, std::int64_t rows) const override {
     watch_->note("kv_store");
-    return std::make_unique<WatchedKvStore>(host_storage()->kv_store(rows), watch_);
+    return std::make_unique<WatchedKvStore>(host_storage()->kv_store(side, rows), watch_);
   }
 
  private:

@@ -195,7 +195,9 @@ TEST(Geometry, WrongKeysAndValuesSayWhatWouldDo) {
   };
   EXPECT_EQ(complaint("pgae", "4"), "unknown key 'pgae', did you mean 'page'?");
   EXPECT_EQ(complaint("colour", "4"),
-            "unknown key 'colour'; there are layout, page, full, swa, ring, window, reqs, need_sort");
+            "unknown key 'colour'; there are layout, page, full, swa, ring, window, reqs, need_sort, kv, full_layers, "
+            "swa_layers, "
+            "heads, head_dim, dtype, index_k, saver, weights");
   EXPECT_EQ(complaint("layout", "flat"), "unknown layout 'flat'; there are token, paged, hybrid and pure_swa");
   EXPECT_EQ(complaint("page", "4p"), "page=4p: give a whole number");
   EXPECT_EQ(complaint("page", "12"), "page=12 is not a power of two from 1 to 65536");

@@ -62,6 +62,32 @@ TEST(Ops, WordsAreFinerThanTheVariant) {
   EXPECT_EQ(name(op::Clear{}), "clear");
   EXPECT_EQ(name(op::Resize{}), "resize");
   EXPECT_EQ(name(op::Expect{}), "expect");
+  EXPECT_EQ(name(op::Pause{}), "pause");
+  EXPECT_EQ(name(op::Resume{}), "resume");
+  EXPECT_EQ(name(op::Destroy{}), "destroy");
+  EXPECT_EQ(name(op::Build{}), "build");
+  EXPECT_EQ(name(op::Flush{}), "flush");
+}
+
+TEST(OpFault, OpsOnMemoryNeedMemory) {
+  const std::vector<Op> all = {op::Pause{}, op::Resume{}, op::Destroy{}, op::Build{}, op::Flush{}};
+  Geometry with = paged_pool();
+  with.kv.kind = KvKind::mha;
+  for (const Op& op : all) {
+    const std::string word(op_word_name(word_of(op)));
+    EXPECT_EQ(fault_of(op, paged_pool()),
+              word + " is about the memory behind the pool; give kv=mha, kv=mla or kv=dsa on the pool line");
+    EXPECT_EQ(fault_of(op, with), "") << word;
+  }
+  EXPECT_EQ(fault_of(op::Pause{MemoryTag::all}, with), "");
+  EXPECT_EQ(fault_of(op::Pause{MemoryTag::weights}, with),
+            "pause weights, and there are none; give weights=BYTES on the pool line");
+  EXPECT_EQ(fault_of(op::Resume{MemoryTag::weights}, with),
+            "resume weights, and there are none; give weights=BYTES on the pool line");
+  with.kv.weights_bytes = 1;
+  EXPECT_EQ(fault_of(op::Resume{MemoryTag::weights}, with), "");
+  EXPECT_EQ(fault_of(op::Resize{with.full, 0}, with),
+            "a pool with memory (kv=) keeps its size; destroy and build it, or leave kv out");
 }
 
 TEST(OpFault, GoodOpsHaveNone) {

@@ -56,6 +56,18 @@ std::string complaint(const std::string& line) {
   return error.expected.empty() ? text : text + "; expected " + error.expected;
 }
 
+TEST(TraceText, ReadsOpsOnMemory) {
+  const auto of = [](const std::string& line) {
+    return parsed("poolproof 1\npool layout=paged page=4 full=8 kv=mha weights=100\n" + line + "\n").ops.front();
+  };
+  EXPECT_EQ(of("pause kv_cache"), Op(op::Pause{MemoryTag::kv_cache}));
+  EXPECT_EQ(of("pause weights"), Op(op::Pause{MemoryTag::weights}));
+  EXPECT_EQ(of("resume all  # both"), Op(op::Resume{MemoryTag::all}));
+  EXPECT_EQ(of("destroy"), Op(op::Destroy{}));
+  EXPECT_EQ(of("build"), Op(op::Build{}));
+  EXPECT_EQ(of("flush"), Op(op::Flush{}));
+}
+
 TEST(TraceText, ReadsEachFormOfEachOp) {
   const auto same = [](const std::string& line, const Op& op) { EXPECT_EQ(op_of(line), op) << line; };
   same("slot r0", op::SlotTake{0});
@@ -203,7 +215,7 @@ class OpDice {
   OpDice(Random& random, const Geometry& g) : random_(random), g_(g) {}
 
   Op roll() {
-    switch (random_.below(22)) {
+    switch (random_.below(27)) {
       case 0:
         return op::SlotTake{row()};
       case 1:
@@ -246,6 +258,16 @@ class OpDice {
         return op::Clear{};
       case 20:
         return op::Resize{position(), random_.flip() ? 0 : position()};
+      case 21:
+        return op::Pause{tag()};
+      case 22:
+        return op::Resume{tag()};
+      case 23:
+        return op::Destroy{};
+      case 24:
+        return op::Build{};
+      case 25:
+        return op::Flush{};
       default:
         return op::Expect{maybe(), maybe(), maybe(), random_.flip() ? std::nullopt : std::optional(random_.flip())};
     }
@@ -254,6 +276,7 @@ class OpDice {
  private:
   Row row() { return static_cast<Row>(random_.below(random_.flip() ? 4 : max_rows + 2)); }
   Side side() { return static_cast<Side>(random_.below(3)); }
+  MemoryTag tag() { return static_cast<MemoryTag>(random_.below(3)); }
   Pos position() {
     const auto far =
         static_cast<Pos>(random_.below(random_.flip() ? 64 : static_cast<std::uint64_t>(max_position) + 9));
@@ -284,7 +307,22 @@ std::vector<Geometry> geometries() {
           {.layout = Layout::paged, .page = 16, .full = 160, .reqs = 3, .need_sort = true},
           {.layout = Layout::hybrid, .page = 1, .full = 9, .swa = 7, .window = 3, .reqs = 2},
           {.layout = Layout::hybrid, .page = 256, .full = 4096, .swa = 1024, .ring = 300, .window = 128, .reqs = 4},
-          {.layout = Layout::pure_swa, .full = 20, .window = 5, .need_sort = true}};
+          {.layout = Layout::pure_swa, .full = 20, .window = 5, .need_sort = true},
+          {.layout = Layout::token, .full = 16, .kv = {.kind = KvKind::mha}},
+          {.layout = Layout::hybrid,
+           .page = 4,
+           .full = 16,
+           .swa = 8,
+           .window = 4,
+           .kv = {.kind = KvKind::dsa,
+                  .full_layers = 2,
+                  .swa_layers = 3,
+                  .heads = 4,
+                  .head_dim = 32,
+                  .type = KvType::fp8,
+                  .index_bytes = 64,
+                  .saver = SaverMode::backup,
+                  .weights_bytes = 99}}};
 }
 
 Trace random_trace(Random& random, const Geometry& g, std::size_t ops) {

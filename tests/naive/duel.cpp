@@ -56,7 +56,10 @@ Duel& Duel::operator=(const Duel& other) {
 Round Duel::start() {
   Round round;
   round.verdict = Lockstep(machine_, *recorder_).start();
-  const std::string complaint = model_.compare(recorder_->last_gauges());
+  std::string complaint = model_.compare(recorder_->last_gauges());
+  if (complaint.empty() && !recorder_->reports().empty()) {
+    complaint = model_.check_built(recorder_->reports().back());
+  }
   if (round.verdict.has_value() == complaint.empty()) {
     round.disagreement = fmt::format("start: machine {}, naive {}", text(round.verdict), complaint);
   }
@@ -96,7 +99,7 @@ Round Duel::step(const Op& op) {
     }
     return round;
   }
-  const Complaint complaint = model_.apply(op, recorder_->calls(), recorder_->last_gauges());
+  const Complaint complaint = model_.apply(op, recorder_->calls(), recorder_->reports(), recorder_->last_gauges());
   if (!complaint.harness.empty()) {
     round.disagreement = "calls: " + complaint.harness;
     return round;

@@ -27,6 +27,7 @@ class Dice {
   Op free_segment();
   Op tail();
   Op resize();
+  Op on_memory();
   Op copy();
   Op remap();
   Op trim();
@@ -132,7 +133,28 @@ Op Dice::resize() {
   return op::Resize{choices_.between(1, 8) * g_.page, g_.hybrid() ? choices_.between(1, 8) * g_.page : 0};
 }
 
+Op Dice::on_memory() {
+  const auto tag = static_cast<MemoryTag>(choices_.draw(3));
+  switch (choices_.draw(8)) {
+    case 0:
+      return op::Destroy{};
+    case 1:
+    case 2:
+      return op::Build{};
+    case 3:
+      return op::Flush{};
+    case 4:
+    case 5:
+      return op::Pause{tag};
+    default:
+      return op::Resume{tag};
+  }
+}
+
 Op Dice::roll() {
+  if (!g_.kv.none() && choices_.odds(1, 5)) {
+    return on_memory();
+  }
   const Row r = row();
   switch (choices_.draw(40)) {
     case 0:

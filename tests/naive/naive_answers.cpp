@@ -47,7 +47,8 @@ std::string scan_pool(const char* name, const PoolState& expected, const PoolCen
 bool may_not_fit(const Op& op) {
   return std::holds_alternative<op::SlotTake>(op) || std::holds_alternative<op::Alloc>(op) ||
          std::holds_alternative<op::Extend>(op) || std::holds_alternative<op::Decode>(op) ||
-         std::holds_alternative<op::Tail>(op);
+         std::holds_alternative<op::Tail>(op) || std::holds_alternative<op::Pause>(op) ||
+         std::holds_alternative<op::Resume>(op);
 }
 
 std::vector<Call> Model::expected_calls(const Op& op) const {
@@ -106,6 +107,9 @@ std::vector<Call> Model::expected_calls(const Op& op) const {
     }
     return out;
   };
+  const auto on_memory = [&](CallKind kind, std::vector<Numbers> args) -> Calls {
+    return {call(kind, std::move(args))};
+  };
   return std::visit(
       Overloaded{
           [&](const op::SlotTake&) -> Calls { return {call(CallKind::take_slot)}; },
@@ -138,6 +142,17 @@ std::vector<Call> Model::expected_calls(const Op& op) const {
             return {call(CallKind::resize, {{o.full, o.swa}})};
           },
           [&](const op::Expect&) -> Calls { return {}; },
+          [&](const op::Pause& o) { return on_memory(CallKind::pause, {{static_cast<std::int64_t>(o.tag)}}); },
+          [&](const op::Resume& o) { return on_memory(CallKind::resume, {{static_cast<std::int64_t>(o.tag)}}); },
+          [&](const op::Destroy&) -> Calls {
+            return {call(CallKind::clear), call(CallKind::destroy)};
+          },
+          [&](const op::Build&) -> Calls {
+            return {call(CallKind::clear), call(CallKind::build)};
+          },
+          [&](const op::Flush&) -> Calls {
+            return {call(CallKind::clear), call(CallKind::flush)};
+          },
       },
       op);
 }
@@ -183,7 +198,8 @@ std::string Model::check_translations(const std::vector<Call>& calls) const {
   return {};
 }
 
-Complaint Model::apply(const Op& op, const std::vector<Call>& calls, const Gauges& seen) {
+Complaint Model::apply(const Op& op, const std::vector<Call>& calls, const std::vector<MemoryReport>& reports,
+                       const Gauges& seen) {
   if (std::string what = check_calls(op, calls); !what.empty()) {
     return {{}, std::move(what)};
   }
@@ -194,14 +210,17 @@ Complaint Model::apply(const Op& op, const std::vector<Call>& calls, const Gauge
       return {fmt::format("answered {}, expected {}", static_cast<int>(made.answer), static_cast<int>(expected)), {}};
     }
   }
-  std::string what = expected == Answer::served ? take_over(op, calls) : std::string{};
+  if (std::string what = check_memory(op, reports); !what.empty()) {
+    return {std::move(what), {}};
+  }
+  std::string what = expected == Answer::served ? take_over(op, calls, reports) : std::string{};
   if (what.empty()) {
     what = check_translations(calls);
   }
   return {what.empty() ? compare(seen) : what, {}};
 }
 
-std::string Model::take_over(const Op& op, const std::vector<Call>& calls) {
+std::string Model::take_over(const Op& op, const std::vector<Call>& calls, const std::vector<MemoryReport>& reports) {
   using Text = std::string;
   return std::visit(
       Overloaded{
@@ -250,6 +269,18 @@ std::string Model::take_over(const Op& op, const std::vector<Call>& calls) {
           [&](const op::Clear&) { return start_afresh(g_.full, g_.swa), Text{}; },
           [&](const op::Resize& o) { return start_afresh(o.full, g_.hybrid() ? o.swa : g_.swa), Text{}; },
           [](const op::Expect&) { return Text{}; },
+          [&](const op::Pause& o) { return pause(o.tag, reports), Text{}; },
+          [&](const op::Resume& o) { return resume(o.tag), Text{}; },
+          [&](const op::Destroy&) {
+            start_afresh(g_.full, g_.swa);
+            paused_.erase("kv_cache");
+            return built_ = false, Text{};
+          },
+          [&](const op::Build&) {
+            start_afresh(g_.full, g_.swa);
+            return built_ = true, Text{};
+          },
+          [&](const op::Flush&) { return start_afresh(g_.full, g_.swa), Text{}; },
       },
       op);
 }

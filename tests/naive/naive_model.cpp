@@ -131,6 +131,12 @@ bool Model::fits(const Op& op) const {
   if (std::holds_alternative<op::SlotTake>(op)) {
     return slots_free() > 0;
   }
+  if (const auto* pause = std::get_if<op::Pause>(&op)) {
+    return in_turn(pause->tag, true);
+  }
+  if (const auto* resume = std::get_if<op::Resume>(&op)) {
+    return in_turn(resume->tag, false);
+  }
   std::int64_t full_pages = 0;
   std::int64_t swa_pages = 0;
   for (const Lending& lending : lendings_of(op)) {

@@ -37,12 +37,14 @@ struct PoolState {
 struct Kv {
   Stamp stamp = 0;
   std::uint64_t lending = 0;
+  bool lost = false;  ///< in a pause
 };
 
 /// What one row of a ring holds.
 struct RingEntry {
   Pos position = 0;
   Stamp stamp = 0;
+  bool lost = false;
 };
 
 /// What a backup remembers.
@@ -54,7 +56,7 @@ struct Snapshot {
   std::set<std::int64_t> evicted;
 };
 
-/// Lending ops and `slot`.
+/// Lending ops, `slot`, `pause` and `resume`.
 bool may_not_fit(const Op& op);
 
 /// A segment call's slices, as pieces.
@@ -83,7 +85,10 @@ class Model {
   [[nodiscard]] bool fits(const Op& op) const;
   /// Checks the calls that carried out the op and what was answered, and takes the op over. After an allocator
   /// complaint the model is spent.
-  Complaint apply(const Op& op, const std::vector<Call>& calls, const Gauges& gauges);
+  Complaint apply(const Op& op, const std::vector<Call>& calls, const std::vector<MemoryReport>& reports,
+                  const Gauges& gauges);
+  /// Empty, or what is wrong with the memory of a fresh implementation.
+  [[nodiscard]] std::string check_built(const MemoryReport& report) const;
   /// Compares whole lists and the whole mapping; empty = as they must be.
   [[nodiscard]] std::string scan(const Census& census) const;
 
@@ -122,6 +127,7 @@ class Model {
   [[nodiscard]] std::set<Rule> read_faults(const op::Read& op) const;
   [[nodiscard]] std::set<Rule> window_faults(Row row, Pos position) const;
   [[nodiscard]] std::set<Rule> ring_faults(Row row, Pos position) const;
+  [[nodiscard]] bool kv_paused() const { return paused_.contains("kv_cache"); }
 
   [[nodiscard]] std::vector<Piece> pieces_of(const op::Decode& op) const;
   [[nodiscard]] std::set<std::int64_t> pages_of(const std::vector<Piece>& pieces) const;
@@ -142,7 +148,17 @@ class Model {
   [[nodiscard]] std::string scan_mapping(const Census& census) const;
   [[nodiscard]] std::string scan_slots(const Census& census) const;
 
-  std::string take_over(const Op& op, const std::vector<Call>& calls);
+  // naive_memory.cpp
+  [[nodiscard]] bool in_turn(MemoryTag tag, bool pause) const;
+  [[nodiscard]] std::string check_memory(const Op& op, const std::vector<MemoryReport>& reports) const;
+  [[nodiscard]] std::string check_pause(const std::set<std::string>& tags, const MemoryReport& before,
+                                        const MemoryReport& after) const;
+  [[nodiscard]] std::string check_resume(const std::set<std::string>& tags, const MemoryReport& before,
+                                         const MemoryReport& after) const;
+  void pause(MemoryTag tag, const std::vector<MemoryReport>& reports);
+  void resume(MemoryTag tag);
+
+  std::string take_over(const Op& op, const std::vector<Call>& calls, const std::vector<MemoryReport>& reports);
   std::string lend(const Op& op, const std::vector<Call>& calls);
   std::string lend_full(Row row, Pos position, Loc loc);
   std::string lend_peer(Row row, Pos position, Loc loc, bool peered, Loc seen);
@@ -174,6 +190,9 @@ class Model {
   std::map<Loc, Kv> swa_kv_;   ///< the same of the SWA pool
   std::map<std::int64_t, RingEntry> ring_kv_;
   std::uint64_t lendings_ = 0;
+  bool built_ = true;
+  std::set<std::string> paused_;                   ///< tags
+  std::map<std::string, std::uint64_t> contents_;  ///< by buffer: its digest when it was paused
 };
 
 }  // namespace poolproof::naive

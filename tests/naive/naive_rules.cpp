@@ -23,6 +23,14 @@ std::set<std::pair<Row, Pos>> named_by(const std::vector<Piece>& pieces) {
 
 Rules Model::faults(const Op& op) const {
   const auto when = [](bool broken, Rule rule) { return broken ? Rules{rule} : Rules{}; };
+  const bool builds = std::holds_alternative<op::Build>(op);
+  const auto* pause = std::get_if<op::Pause>(&op);
+  const auto* resume = std::get_if<op::Resume>(&op);
+  const bool of_weights = (pause != nullptr && pause->tag == MemoryTag::weights) ||
+                          (resume != nullptr && resume->tag == MemoryTag::weights);
+  if (!built_ && !builds && !of_weights && !std::holds_alternative<op::Expect>(op)) {
+    return {Rule::c11};
+  }
   return std::visit(Overloaded{
                         [&](const op::SlotTake& o) { return when(slot_of(o.row).has_value(), Rule::c9); },
                         [&](const op::SlotGive& o) { return when(!slot_of(o.row).has_value(), Rule::c9); },
@@ -46,6 +54,11 @@ Rules Model::faults(const Op& op) const {
                         [&](const op::Clear&) { return when(group_open_, Rule::c6); },
                         [&](const op::Resize&) { return when(group_open_, Rule::c6); },
                         [&](const op::Expect&) { return Rules{}; },
+                        [&](const op::Pause&) { return Rules{}; },
+                        [&](const op::Resume&) { return Rules{}; },
+                        [&](const op::Destroy&) { return when(group_open_, Rule::c6); },
+                        [&](const op::Build&) { return when(built_, Rule::c11); },
+                        [&](const op::Flush&) { return when(group_open_, Rule::c6); },
                     },
                     op);
 }
@@ -264,6 +277,9 @@ Rules Model::unmap_faults(const op::Unmap& op) const {
 
 Rules Model::write_faults(const op::Write& op) const {
   Rules broken;
+  if (kv_paused()) {
+    broken.insert(Rule::c11);
+  }
   if (g_.ringed() && !slot_of(op.row)) {
     broken.insert(Rule::c9);
   }
@@ -277,6 +293,9 @@ Rules Model::write_faults(const op::Write& op) const {
 
 Rules Model::read_faults(const op::Read& op) const {
   Rules broken;
+  if (kv_paused()) {
+    broken.insert(Rule::c11);
+  }
   if (g_.ringed() && !slot_of(op.row)) {
     broken.insert(Rule::c9);
   }
@@ -284,6 +303,8 @@ Rules Model::read_faults(const op::Read& op) const {
     const auto held = loc_of(op.row, p);
     if (!held || !written(full_kv_, full_, *held)) {
       broken.insert(Rule::c2);
+    } else if (full_kv_.at(*held).lost) {
+      broken.insert(Rule::c11);
     }
     if (held && g_.hybrid() && p >= op.range.end - g_.window) {
       broken.merge(window_faults(op.row, p));
@@ -298,7 +319,10 @@ Rules Model::window_faults(Row row, Pos position) const {
     return ring_faults(row, position);
   }
   const Loc swa = peer(held);
-  return swa != 0 && written(swa_kv_, swa_, swa) ? Rules{} : Rules{Rule::c2};
+  if (swa == 0 || !written(swa_kv_, swa_, swa)) {
+    return {Rule::c2};
+  }
+  return swa_kv_.at(swa).lost ? Rules{Rule::c11} : Rules{};
 }
 
 Rules Model::ring_faults(Row row, Pos position) const {
@@ -311,7 +335,7 @@ Rules Model::ring_faults(Row row, Pos position) const {
   }
   const Pos held = found->second.position;
   if (held == position) {
-    return {};
+    return found->second.lost ? Rules{Rule::c11} : Rules{};
   }
   return {held < length(row) ? Rule::c2 : Rule::c10};
 }

@@ -17,6 +17,37 @@ Numbers number(Side side) { return {static_cast<std::int64_t>(side)}; }
 
 }  // namespace
 
+class Recorder::Memory final : public PoolMemory {
+ public:
+  Memory(Recorder& recorder, PoolMemory& inner) : recorder_(recorder), inner_(inner) {}
+
+  Answer pause(MemoryTag tag) override { return noted(CallKind::pause, {{number(tag)}}, inner_.pause(tag)); }
+  Answer resume(MemoryTag tag) override { return noted(CallKind::resume, {{number(tag)}}, inner_.resume(tag)); }
+  Answer destroy() override { return noted(CallKind::destroy, {}, inner_.destroy()); }
+  Answer build() override { return noted(CallKind::build, {}, inner_.build()); }
+  Answer flush() override { return noted(CallKind::flush, {}, inner_.flush()); }
+  Answer report(MemoryReport& out) override {
+    const Answer answer = inner_.report(out);
+    recorder_.reports_.push_back(out);
+    return answer;
+  }
+
+ private:
+  static std::int64_t number(MemoryTag tag) { return static_cast<std::int64_t>(tag); }
+  Answer noted(CallKind kind, std::vector<Numbers> args, Answer answer) {
+    return recorder_.record(kind, std::move(args), {}, answer);
+  }
+
+  Recorder& recorder_;
+  PoolMemory& inner_;
+};
+
+Recorder::Recorder(std::unique_ptr<Allocator> inner) : inner_(std::move(inner)) {
+  if (PoolMemory* memory = inner_->memory()) {
+    memory_ = std::make_unique<Memory>(*this, *memory);
+  }
+}
+
 Answer Recorder::record(CallKind kind, std::vector<Numbers> args, Numbers data, Answer answer) {
   calls_.push_back({kind, std::move(args), std::move(data), answer});
   return answer;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "impl/allocator.hpp"
+#include "impl/pool_memory.hpp"
 
 namespace poolproof::naive {
 
@@ -33,6 +34,11 @@ enum class CallKind : std::uint8_t {
   read_full,
   write_swa,
   read_swa,
+  pause,
+  resume,
+  destroy,
+  build,
+  flush,
 };
 
 using Numbers = std::vector<std::int64_t>;
@@ -48,12 +54,17 @@ struct Call {
 
 class Recorder final : public Allocator {
  public:
-  explicit Recorder(std::unique_ptr<Allocator> inner) : inner_(std::move(inner)) {}
+  explicit Recorder(std::unique_ptr<Allocator> inner);
 
   /// The calls since the last forget(), in order. Counters and lists are not calls.
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
   [[nodiscard]] const Gauges& last_gauges() const { return gauges_; }
-  void forget() { calls_.clear(); }
+  /// What was shown of the memory since then, in order.
+  [[nodiscard]] const std::vector<MemoryReport>& reports() const { return reports_; }
+  void forget() {
+    calls_.clear();
+    reports_.clear();
+  }
 
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override;
   /// clone(), as what it is.
@@ -87,12 +98,16 @@ class Recorder final : public Allocator {
   Answer census(Census& out) override { return inner_->census(out); }
   [[nodiscard]] std::string failure() const override { return inner_->failure(); }
   [[nodiscard]] std::optional<Breakdown> breakdown() const override { return inner_->breakdown(); }
+  [[nodiscard]] PoolMemory* memory() override { return memory_.get(); }
 
  private:
+  class Memory;
   Answer record(CallKind kind, std::vector<Numbers> args, Numbers data, Answer answer);
 
   std::unique_ptr<Allocator> inner_;
+  std::unique_ptr<PoolMemory> memory_;
   std::vector<Call> calls_;
+  std::vector<MemoryReport> reports_;
   Gauges gauges_;
 };
 

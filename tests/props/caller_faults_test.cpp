@@ -28,7 +28,7 @@ TEST_P(CallerFaults, AreBlamedOnTheCaller) {
   const Case& fault = GetParam();
   const auto trace = parse_trace("poolproof 1\n" + fault.trace, fault.name);
   ASSERT_TRUE(trace) << trace.error().render();
-  naive::Recorder recorder(std::move(find_impl("host")->make(trace->geometry)).value());
+  naive::Recorder recorder(std::move(host_impl_for(trace->geometry).make(trace->geometry)).value());
   Machine machine(trace->geometry);
   Lockstep lockstep(machine, recorder);
   ASSERT_FALSE(lockstep.start());
@@ -53,7 +53,7 @@ TEST_P(CallerFaults, AreBlamedOnTheCaller) {
 TEST_P(CallerFaults, ChangeNothing) {
   const auto trace = parse_trace("poolproof 1\n" + GetParam().trace, GetParam().name);
   ASSERT_TRUE(trace) << trace.error().render();
-  const auto allocator = std::move(find_impl("host")->make(trace->geometry)).value();
+  const auto allocator = std::move(host_impl_for(trace->geometry).make(trace->geometry)).value();
   Machine machine(trace->geometry);
   Lockstep lockstep(machine, *allocator);
   ASSERT_FALSE(lockstep.start());
