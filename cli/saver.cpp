@@ -36,7 +36,7 @@ struct SaverOptions {
   std::string expect_freed = "as-built";
   bool engine = false;
   std::string weights = "auto";
-  std::string reading;
+  std::optional<std::string> reading;
   std::uint64_t cycles = 0;
   std::string seed;
   std::string color = "auto";
@@ -98,7 +98,7 @@ Result<std::vector<NamedGeometry>, Complaint> pools_of(const SaverOptions& optio
 
 Result<std::int64_t, Complaint> weights_of(const SaverOptions& options, SaverPreset preset) {
   if (options.weights == "auto") {
-    return preset == SaverPreset::reference ? 52 * gib_bytes : 100 * mib_bytes;
+    return preset == SaverPreset::reference ? 8 * gib_bytes : 100 * mib_bytes;
   }
   const std::optional<std::int64_t> bytes = parse_size(options.weights, 1);
   if (!bytes || *bytes < 1) {
@@ -162,7 +162,7 @@ Result<SaverImplSummary, Complaint> measure(const SaverOptions& options, const s
     return Complaint{fmt::format("{} could not be run: {}", impl, target->error()), exit_no_verdict};
   }
   const auto& [parts, memory] = **target;
-  SaverImplSummary summary{impl, memory->name(), memory->granule_bytes(), {}, {}, {}};
+  SaverImplSummary summary{impl, memory->name(), memory->granule_bytes(), memory->counts_others(), {}, {}, {}};
   const auto could_not = [&](const std::string& why) {
     const char* remedy = preset == SaverPreset::reference ? "; a smaller one is --preset small" : "";
     return Complaint{fmt::format("{} could not be run: {}{}", impl, why, remedy), exit_no_verdict};
@@ -214,8 +214,8 @@ int saver(SaverOptions options) {
   SaverSummary summary;
   summary.expect_all = options.expect_freed == "all";
   bool all_hold = true;
-  if (!options.reading.empty()) {
-    const auto reading = given_reading(options.reading);
+  if (options.reading) {
+    const auto reading = given_reading(*options.reading);
     if (!reading) {
       return refuse(reading.error());
     }
@@ -280,7 +280,7 @@ Command add_saver(CLI::App& program) {
                 "Also load weights beside each pool, and read what is used after load, after releasing all, and after "
                 "resuming the weights alone");
   app->add_option("--weights", options->weights,
-                  "Size of the weights: 52GiB, 100MiB. Default: 52 GiB with reference, 100 MiB with small")
+                  "Size of the weights: 52GiB, 100MiB. Default: 8 GiB with reference, 100 MiB with small")
       ->type_name("SIZE");
   app->add_option("--reading", options->reading,
                   "Nothing is built: says what the three figures of your engine mean, in GiB, as 85.3,32.9,85.3")

@@ -131,7 +131,11 @@ std::string saver_table(const SaverImplSummary& impl, bool expect_all) {
   for (const CyclesRow& row : impl.cycles) {
     out += cycles_table(row);
   }
-  return out + fmt::format("\n{}\n", closing_line(impl, expect_all));
+  out += fmt::format("\n{}\n", closing_line(impl, expect_all));
+  if (impl.counts_others && !holds(impl, expect_all)) {
+    out += "the device's count is that of all its processes: let nothing else run on it meanwhile\n";
+  }
+  return out;
 }
 
 std::string engine_table(const EnginePoints& engine) {

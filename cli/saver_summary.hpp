@@ -27,6 +27,7 @@ struct SaverImplSummary {
   std::string impl;
   std::string memory;  ///< the memory's name
   std::int64_t granule_bytes = 1;
+  bool counts_others = false;  ///< see VirtualMemory::counts_others
   std::vector<SaverReading> pools;
   std::vector<EnginePoints> engines;
   std::vector<CyclesRow> cycles;

@@ -380,6 +380,10 @@ Fault Machine::State::observe(const op::Resume& op, const Plan& plan, const Obse
   const auto check = [&] { return MemoryCheck(memory, seen, this->op()); };
   const bool off = saver == SaverMode::off;
   Fault wrong = turn_fault(plan, seen, "resume", "not paused");
+  if (wrong && shown && !off) {
+    const Fault outside = check().in_region(op.tag);
+    wrong = outside ? outside : wrong;
+  }
   if (!wrong && shown && off) {
     wrong = check().unchanged(Invariant::saver_off, "the saver is off");
   }
@@ -408,6 +412,10 @@ Fault Machine::State::turn_fault(const Plan& plan, const Observation& seen, cons
     return verdict(Invariant::saver_stable, 0,
                    fmt::format("{} was served, and some of the memory is {} already", word, state), "refused",
                    "served");
+  }
+  if (geo.kv.saver == SaverMode::off) {
+    return verdict(Invariant::saver_off, 0, fmt::format("the saver is off, and {} was refused", word), "served",
+                   "refused");
   }
   return verdict(Invariant::served_when_fits, 0,
                  fmt::format("none of the memory is {}, and {} was refused", state, word), "served", "refused");

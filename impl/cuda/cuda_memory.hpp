@@ -39,6 +39,7 @@ class CudaMemory final : public VirtualMemory {
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::int64_t granule_bytes() const override { return granule_bytes_; }
   [[nodiscard]] std::int64_t used_bytes() const override;
+  [[nodiscard]] bool counts_others() const override { return true; }
   [[nodiscard]] std::int64_t total_bytes() const override;
   [[nodiscard]] std::optional<std::int64_t> resident_bytes(Address /*address*/, std::int64_t /*bytes*/) const override {
     return std::nullopt;

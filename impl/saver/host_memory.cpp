@@ -42,7 +42,9 @@ Result<Address, SaverError> map_pages(std::int64_t bytes, int access) {
   void* const at =
       mmap(nullptr, static_cast<std::size_t>(bytes), access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) {
-    return kernel_error("mmap", bytes);
+    return errno == ENOMEM ? SaverError{SaverErrorKind::out_of_memory,
+                                        fmt::format("out of memory: no {} addresses in a row", bytes)}
+                           : kernel_error("mmap", bytes);
   }
   // A huge page would make neighbours resident that were not asked for. Kernels without them refuse, and need it not.
   (void)madvise(at, static_cast<std::size_t>(bytes), MADV_NOHUGEPAGE);

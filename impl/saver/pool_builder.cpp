@@ -1,25 +1,35 @@
 #include "impl/saver/pool_builder.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 
 namespace poolproof {
 namespace {
 
-constexpr std::size_t fill_bytes = std::size_t{1} << 20U;
+constexpr std::size_t block_bytes = std::size_t{1} << 20U;
 
-/// Weights that no granule of which is like another.
+/// Bytes of which no two places near each other are alike, and none is zero.
+std::vector<std::byte> pattern_block() {
+  std::vector<std::byte> block(block_bytes);
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    block[i] = static_cast<std::byte>(((i * 0x9E3779B97F4A7C15U) >> 56U) | 1U);
+  }
+  return block;
+}
+
+/// Weights that no block of which is like another: the pattern, and in front of it the block's number.
 SaverFault fill_weights(MemorySaver& saver, const BuiltBuffer& weights) {
-  std::vector<std::byte> part;
-  for (std::int64_t at = 0; at < weights.plan.bytes(); at += static_cast<std::int64_t>(fill_bytes)) {
-    part.resize(static_cast<std::size_t>(
-        std::min<std::int64_t>(weights.plan.bytes() - at, static_cast<std::int64_t>(fill_bytes))));
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const std::uint64_t place = static_cast<std::uint64_t>(at) + i;
-      part[i] = static_cast<std::byte>(((place * 0x9E3779B97F4A7C15U) >> 56U) | 1U);
-    }
-    if (SaverFault fault = saver.write(weights.id, at, part)) {
+  std::vector<std::byte> block = pattern_block();
+  const auto bytes = static_cast<std::size_t>(weights.plan.bytes());
+  for (std::size_t at = 0; at < bytes; at += block_bytes) {
+    const std::uint64_t number = at / block_bytes + 1;
+    std::memcpy(block.data(), &number, sizeof number);
+    const std::span<const std::byte> part = std::span<const std::byte>(block).first(std::min(block_bytes, bytes - at));
+    if (SaverFault fault = saver.write(weights.id, static_cast<std::int64_t>(at), part)) {
       return fault;
     }
   }

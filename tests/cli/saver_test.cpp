@@ -172,7 +172,7 @@ TEST(SizeText, ReadsWhatPeopleWrite) {
   EXPECT_EQ(parse_size("1.5", std::int64_t{1} << 30), std::int64_t{3} << 29);
   EXPECT_EQ(parse_size("100MiB", 1), 100 << 20);
   EXPECT_EQ(parse_size("4KiB", 1 << 30), 4096);
-  EXPECT_EQ(parse_size("52.4GiB", 1), 56264070758);
+  EXPECT_EQ(parse_size("52.4GiB", 1), 56264071578);
   for (const char* bad : {"", "GiB", "-1", "1e3", "nan", "inf", "1 GiB", "12GB", "1048577GiB"}) {
     EXPECT_EQ(parse_size(bad, 1), std::nullopt) << bad;
   }

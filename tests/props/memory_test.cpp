@@ -169,7 +169,7 @@ TEST(Memory, ARefusalOutOfTurnIsSeenWithTheSaverOnAndOff) {
   EXPECT_EQ(verdict_with<RefusesAll>(hybrid, "pause kv_cache\n"),
             "SERVED_WHEN_FITS: none of the memory is paused, and pause was refused");
   EXPECT_EQ(verdict_with<RefusesAll>(std::string(hybrid) + " saver=off", "resume kv_cache\n"),
-            "SERVED_WHEN_FITS: none of the memory is not paused, and resume was refused");
+            "SAVER_OFF: the saver is off, and resume was refused");
 }
 
 TEST(Memory, ABuildThatForgetsABufferIsSeen) {
