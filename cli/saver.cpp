@@ -26,6 +26,8 @@ namespace {
 
 constexpr std::int64_t gib_bytes = std::int64_t{1} << 30;
 constexpr std::int64_t mib_bytes = std::int64_t{1} << 20;
+/// Granules of the host's and a part of one of a GPU's, and never whole ones.
+constexpr std::int64_t cycle_weights_bytes = 100'000;
 constexpr const char* gpu_impl = "cuda-saver";
 
 struct SaverOptions {
@@ -183,14 +185,14 @@ Result<SaverImplSummary, Complaint> measure(const SaverOptions& options, const s
     }
     summary.engines.push_back({(*pools)[i].name, *reading, judge_engine(*reading, memory->granule_bytes())});
   }
-  for (const NamedGeometry& pool : saver_pools(SaverPreset::small)) {
+  for (const NamedGeometry& pool : saver_pools(SaverPreset::tiny)) {
     const bool asked =
         std::any_of(pools->begin(), pools->end(), [&](const auto& one) { return one.name == pool.name; });
     if (options.cycles == 0 || !asked) {
       continue;
     }
     Geometry geometry = pool.geometry;
-    geometry.kv.weights_bytes = 3 * mib_bytes + 1000;
+    geometry.kv.weights_bytes = cycle_weights_bytes;
     summary.cycles.push_back({pool.name, run_saver_cycles(saver_on(impl, memory, parts), *memory, geometry,
                                                           options.cycles, seed, [] { return interrupted(); })});
   }
@@ -286,7 +288,7 @@ Command add_saver(CLI::App& program) {
                   "Nothing is built: says what the three figures of your engine mean, in GiB, as 85.3,32.9,85.3")
       ->type_name("A,B,C");
   app->add_option("--cycles", options->cycles,
-                  "Also run random traces on pools of the small sizes until so many resumes were served")
+                  "Also run random traces on such pools in tiny sizes until so many resumes were served")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000'000));
   app->add_option("--seed", options->seed, "Seed of the cycles, or `random`. Default: $POOLPROOF_SEED, else 1")

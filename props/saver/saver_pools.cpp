@@ -8,18 +8,28 @@ struct Sizes {
   std::int64_t swa_layers;
   Tokens full;
   Tokens swa;
+  Tokens page;
+  std::int64_t reqs;
 };
 
 Sizes sizes_of(SaverPreset preset) {
-  return preset == SaverPreset::reference ? Sizes{12, 36, 262'144, 65'536} : Sizes{1, 3, 4096, 1024};
+  switch (preset) {
+    case SaverPreset::reference:
+      return {12, 36, 262'144, 65'536, 64, 64};
+    case SaverPreset::small:
+      return {1, 3, 4096, 1024, 64, 64};
+    case SaverPreset::tiny:
+      break;
+  }
+  return {1, 2, 128, 64, 8, 4};
 }
 
 Geometry paged(const Sizes& sizes, KvKind kind) {
   Geometry g;
   g.layout = Layout::paged;
-  g.page = 64;
+  g.page = sizes.page;
   g.full = sizes.full;
-  g.reqs = 64;
+  g.reqs = sizes.reqs;
   g.kv.kind = kind;
   g.kv.full_layers = sizes.full_layers;
   return g;
@@ -29,7 +39,7 @@ Geometry hybrid(const Sizes& sizes, KvKind kind) {
   Geometry g = paged(sizes, kind);
   g.layout = Layout::hybrid;
   g.swa = sizes.swa;
-  g.window = 128;
+  g.window = 2 * sizes.page;
   g.kv.swa_layers = sizes.swa_layers;
   return g;
 }

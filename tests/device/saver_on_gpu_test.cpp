@@ -66,7 +66,7 @@ TEST_F(SaverOnGpu, CyclesGiveTheDeviceItsBytesBack) {
   const auto target = open_saver("cuda-saver");
   ASSERT_TRUE(target && target->ok());
   const auto& [parts, memory] = **target;
-  for (const NamedGeometry& pool : saver_pools(SaverPreset::small)) {
+  for (const NamedGeometry& pool : saver_pools(SaverPreset::tiny)) {
     Geometry g = pool.geometry;
     g.kv.weights_bytes = 3'000'001;
     const SaverCycles cycles =

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
-NamedGeometry pool_named(const std::string& name) {
-  for (const NamedGeometry& pool : saver_pools(SaverPreset::small)) {
+NamedGeometry pool_named(const std::string& name, SaverPreset preset = SaverPreset::small) {
+  for (const NamedGeometry& pool : saver_pools(preset)) {
     if (pool.name == name) {
       return pool;
     }
@@ -166,7 +166,7 @@ TEST(EngineReading, WhatIsReadOfAnEngineIsJudgedRight) {
 TEST(SaverCycles, LeaveTheMemoryAsTheyFoundIt) {
   const auto memory = std::make_shared<HostMemory>();
   for (const char* name : {"mha-swa", "dsa-swa", "mla-ring"}) {
-    Geometry g = pool_named(name).geometry;
+    Geometry g = pool_named(name, SaverPreset::tiny).geometry;
     g.kv.weights_bytes = 100'000;
     const SaverCycles cycles = run_saver_cycles(saver_on("saver", memory, {}), *memory, g, 60, 1, [] { return false; });
     EXPECT_GE(cycles.cycles, 60U);
@@ -180,7 +180,7 @@ TEST(SaverCycles, FindAViolation) {
   const auto target = open_saver("saver-moves");
   const SaverCycles cycles =
       run_saver_cycles(saver_on("saver-moves", (*target)->memory, (*target)->parts), *(*target)->memory,
-                       pool_named("mla").geometry, 1000, 1, [] { return false; });
+                       pool_named("mla", SaverPreset::tiny).geometry, 1000, 1, [] { return false; });
   ASSERT_TRUE(cycles.verdict);
   EXPECT_EQ(std::get<Invariant>(cycles.verdict->cause), Invariant::saver_stable);
   EXPECT_LT(cycles.cycles, 1000U);
@@ -189,8 +189,9 @@ TEST(SaverCycles, FindAViolation) {
 TEST(SaverCycles, StopWhenAsked) {
   const auto memory = std::make_shared<HostMemory>();
   int asked = 0;
-  const SaverCycles cycles = run_saver_cycles(saver_on("saver", memory, {}), *memory, pool_named("mla").geometry,
-                                              1'000'000, 1, [&] { return ++asked > 3; });
+  const SaverCycles cycles =
+      run_saver_cycles(saver_on("saver", memory, {}), *memory, pool_named("mla", SaverPreset::tiny).geometry, 1'000'000,
+                       1, [&] { return ++asked > 3; });
   EXPECT_EQ(cycles.traces, 3U);
 }
 
