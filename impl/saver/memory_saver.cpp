@@ -122,12 +122,19 @@ const SavedBuffer* MemorySaver::find(BufferId id) const {
 
 bool MemorySaver::reaches(std::string_view tag, const SavedBuffer& buffer) const { return buffer.tag == tag; }
 
-Result<std::vector<SavedBuffer*>, SaverError> MemorySaver::reached(std::optional<std::string_view> tag) {
+/// All of them in the same state, or the error that names the first that is not.
+Result<std::vector<SavedBuffer*>, SaverError> MemorySaver::reached(std::optional<std::string_view> tag, bool paused) {
   std::vector<SavedBuffer*> buffers;
   for (SavedBuffer& buffer : ledger_) {
-    if (buffer.in_region() && (!tag || reaches(*tag, buffer))) {
-      buffers.push_back(&buffer);
+    if (!buffer.in_region() || (tag && !reaches(*tag, buffer))) {
+      continue;
     }
+    if (buffer.paused != paused) {
+      return paused
+                 ? error(SaverErrorKind::not_paused, fmt::format("resuming {}, which is not paused", described(buffer)))
+                 : error(SaverErrorKind::already_paused, fmt::format("pausing {}, which is paused", described(buffer)));
+    }
+    buffers.push_back(&buffer);
   }
   if (buffers.empty() && tag) {
     return error(SaverErrorKind::unknown_tag, fmt::format("no buffer was allocated in a region of tag '{}'", *tag));
@@ -139,14 +146,9 @@ SaverFault MemorySaver::pause(std::optional<std::string_view> tag) {
   if (!enabled_) {
     return std::nullopt;
   }
-  Result<std::vector<SavedBuffer*>, SaverError> buffers = reached(tag);
+  Result<std::vector<SavedBuffer*>, SaverError> buffers = reached(tag, false);
   if (!buffers) {
     return buffers.error();
-  }
-  for (const SavedBuffer* buffer : *buffers) {
-    if (buffer->paused) {
-      return error(SaverErrorKind::already_paused, fmt::format("pausing {}, which is paused", described(*buffer)));
-    }
   }
   for (SavedBuffer* buffer : *buffers) {
     SaverFault fault = buffer->backed_up ? save(*buffer) : std::nullopt;
@@ -165,14 +167,9 @@ SaverFault MemorySaver::resume(std::optional<std::string_view> tag) {
   if (!enabled_) {
     return std::nullopt;
   }
-  Result<std::vector<SavedBuffer*>, SaverError> buffers = reached(tag);
+  Result<std::vector<SavedBuffer*>, SaverError> buffers = reached(tag, true);
   if (!buffers) {
     return buffers.error();
-  }
-  for (const SavedBuffer* buffer : *buffers) {
-    if (!buffer->paused) {
-      return error(SaverErrorKind::not_paused, fmt::format("resuming {}, which is not paused", described(*buffer)));
-    }
   }
   Result<std::vector<MemoryHandle>, SaverError> handles = create_all(*buffers);
   if (!handles) {

@@ -110,7 +110,7 @@ class MemorySaver {
   virtual SaverFault give_up(SavedBuffer& buffer);
 
  private:
-  [[nodiscard]] Result<std::vector<SavedBuffer*>, SaverError> reached(std::optional<std::string_view> tag);
+  [[nodiscard]] Result<std::vector<SavedBuffer*>, SaverError> reached(std::optional<std::string_view> tag, bool paused);
   Result<std::vector<MemoryHandle>, SaverError> create_all(const std::vector<SavedBuffer*>& buffers);
   void release_from(const std::vector<MemoryHandle>& handles, std::size_t first);
   SaverFault reserve_and_map(SavedBuffer& buffer);
