@@ -239,7 +239,7 @@ int saver(SaverOptions options) {
   }
   summary.status = !all_hold ? exit_violated : interrupted() ? exit_interrupted : exit_holds;
   if (json && !write_asked(json, saver_json(summary))) {
-    return exit_no_verdict;
+    return summary.status == exit_holds ? static_cast<int>(exit_usage) : summary.status;
   }
   return console.finish(summary.status);
 }
