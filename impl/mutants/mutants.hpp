@@ -9,6 +9,7 @@ namespace poolproof {
 ImplInfo b01_partial_page_map_clear();
 ImplInfo b04_swa_tail_keeps_old_map();
 ImplInfo b08_segment_free_page_zero();
+ImplInfo b10_null_block_freed();
 ImplInfo b11_free_list_from_zero();
 ImplInfo b15_ring_free_swa();
 ImplInfo b15_ring_group_end();
@@ -21,11 +22,17 @@ ImplInfo b22_group_nested_begin();
 ImplInfo b26_segment_boundary_page();
 ImplInfo b27_segments_seam_page();
 ImplInfo b30_decode_half_alloc();
+ImplInfo b31_no_rollback();
 ImplInfo b32_check_after_kernel();
 ImplInfo b36_duplicate_keeps_count();
 ImplInfo b41_free_accepts_twice();
+ImplInfo b43_counted_per_entry();
 ImplInfo b46_full_half_alone();
+ImplInfo b53_removed_branch_drops();
+ImplInfo b55_one_half_counts();
+ImplInfo b60_contiguous_run();
 ImplInfo b61_pages_not_tokens();
+ImplInfo b71_pending_overwritten();
 ImplInfo b94_staged_duplicate();
 
 // Faults of our own, one for what the known bugs leave out.
