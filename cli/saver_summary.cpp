@@ -23,10 +23,11 @@ std::string time_text(double seconds, std::int64_t bytes) {
   return fmt::format("{:.2f} ms ({:.2f} ms a GiB)", ms, ms / (static_cast<double>(bytes) / gib));
 }
 
-std::string line(std::string_view name, std::string_view tag, std::int64_t count, std::int64_t built,
-                 std::int64_t freed, std::int64_t resident, std::string_view verdict) {
-  return fmt::format("  {:<13} {:<9} {:>5}  {:>11}  {:>11}  {:>11}  {}\n", name, tag, count, size_text(built),
-                     size_text(freed), size_text(resident), verdict);
+/// `each`: what one buffer holds.
+std::string line(std::string_view name, std::string_view tag, std::int64_t count, std::string_view each,
+                 std::int64_t built, std::int64_t freed, std::int64_t resident, std::string_view verdict) {
+  return fmt::format("  {:<13} {:<9} {:>5}  {:>10}  {:>10}  {:>10}  {:>10}  {}\n", name, tag, count, each,
+                     size_text(built), size_text(freed), size_text(resident), verdict);
 }
 
 std::string row_verdict(const SaverRow& row, const SaverReading& pool) {
@@ -48,16 +49,17 @@ std::string pool_verdict(const SaverReading& pool) {
 
 std::string pool_table(const SaverReading& pool) {
   std::string out = fmt::format("\n{}  {}\n", pool.name, to_string(pool.geometry));
-  out += fmt::format("  {:<13} {:<9} {:>5}  {:>11}  {:>11}  {:>11}  {}\n", "buffers", "tag", "count", "built", "freed",
-                     "resident", "verdict");
+  out += fmt::format("  {:<13} {:<9} {:>5}  {:>10}  {:>10}  {:>10}  {:>10}  {}\n", "buffers", "tag", "count", "each",
+                     "built", "freed", "resident", "verdict");
   std::int64_t count = 0;
   for (const SaverRow& row : pool.rows) {
     count += row.buffers;
-    out += line(buffers_name(row), row.tag.empty() ? "-" : row.tag, row.buffers, row.built_bytes, row.freed_bytes,
-                row.resident_bytes, row_verdict(row, pool));
+    out +=
+        line(buffers_name(row), row.tag.empty() ? "-" : row.tag, row.buffers, size_text(row.built_bytes / row.buffers),
+             row.built_bytes, row.freed_bytes, row.resident_bytes, row_verdict(row, pool));
   }
-  out +=
-      line("by the device", "", count, pool.taken_bytes, pool.freed_bytes, pool.resident_bytes(), pool_verdict(pool));
+  out += line("by the device", "", count, "", pool.planned_bytes, pool.freed_bytes, pool.resident_bytes(),
+              pool_verdict(pool));
   out += fmt::format("  pause {}, resume {}\n", time_text(pool.pause_s, pool.freed_bytes),
                      time_text(pool.resume_s, pool.retaken_bytes));
   if (pool.holds() && pool.freed_bytes > 0) {
