@@ -244,14 +244,11 @@ Fault first_of(const Checks&... checks) {
 // ---- the caller's side
 
 bool Machine::State::tag_is(MemoryTag named, bool paused) const {
-  for (const BufferPlan& buffer : memory.plan) {
+  return std::all_of(memory.plan.begin(), memory.plan.end(), [&](const BufferPlan& buffer) {
     const MemoryTag tag = buffer.tag();
     const bool there = tag != MemoryTag::kv_cache || memory.built;
-    if (there && names_tag(named, tag) && memory.paused.at(at(tag)) != paused) {
-      return false;
-    }
-  }
-  return true;
+    return !there || !names_tag(named, tag) || memory.paused.at(at(tag)) == paused;
+  });
 }
 
 namespace {

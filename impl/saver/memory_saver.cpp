@@ -33,12 +33,22 @@ MemorySaver::MemorySaver(std::shared_ptr<VirtualMemory> memory, bool enabled)
     : memory_(std::move(memory)), enabled_(enabled) {}
 
 MemorySaver::~MemorySaver() {
-  while (!ledger_.empty()) {
-    // Errors of giving back cannot be told to anybody here; what the device still counts shows them.
-    if (MemorySaver::free(ledger_.front().id)) {
-      ledger_.pop_front();
-    }
+  for (const SavedBuffer& buffer : ledger_) {
+    discard(buffer);
   }
+}
+
+/// Errors of giving back cannot be told to anybody here; what the device still counts shows them.
+void MemorySaver::discard(const SavedBuffer& buffer) {
+  if (!buffer.in_region()) {
+    memory_->free(buffer.address, buffer.bytes);
+    return;
+  }
+  if (!buffer.paused) {
+    (void)memory_->unmap(buffer.address, buffer.mapped_bytes);
+    (void)memory_->release(buffer.handle);
+  }
+  memory_->unreserve(buffer.address, buffer.mapped_bytes);
 }
 
 MemorySaver::Region::Region(MemorySaver& saver, RegionOptions options) : saver_(saver) {

@@ -112,6 +112,7 @@ class MemorySaver {
  private:
   [[nodiscard]] Result<std::vector<SavedBuffer*>, SaverError> reached(std::optional<std::string_view> tag, bool paused);
   Result<std::vector<MemoryHandle>, SaverError> create_all(const std::vector<SavedBuffer*>& buffers);
+  void discard(const SavedBuffer& buffer);
   void release_from(const std::vector<MemoryHandle>& handles, std::size_t first);
   SaverFault reserve_and_map(SavedBuffer& buffer);
   Result<const SavedBuffer*, SaverError> usable(BufferId id, std::int64_t offset, std::int64_t bytes,

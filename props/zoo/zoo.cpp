@@ -41,6 +41,7 @@ Value median(std::vector<Value> values) {
 template <typename Member>
 auto median_of(const std::vector<Sight>& sights, Member member) {
   std::vector<std::remove_cvref_t<decltype(sights.front().*member)>> values;
+  values.reserve(sights.size());
   for (const Sight& sight : sights) {
     values.push_back(sight.*member);
   }
