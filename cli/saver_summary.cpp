@@ -71,7 +71,7 @@ std::string pool_table(const SaverReading& pool) {
   return out;
 }
 
-std::string cycles_table(const CyclesRow& row) {
+std::string cycles_table(const CyclesRow& row, const std::string& impl) {
   const SaverCycles& cycles = row.cycles;
   std::string out = fmt::format("\n{}  {} cycles of pause and resume in {} traces, {} ops\n", row.name, cycles.cycles,
                                 cycles.traces, cycles.ops);
@@ -82,6 +82,7 @@ std::string cycles_table(const CyclesRow& row) {
   if (cycles.verdict) {
     out += fmt::format("  VIOLATED: {} at op {}: {}\n", cause_id(cycles.verdict->cause), cycles.verdict->op,
                        cycles.verdict->what);
+    out += fmt::format("  shrunk and explained by: poolproof check --impl {}\n", impl);
   }
   return out;
 }
@@ -131,7 +132,7 @@ std::string saver_table(const SaverImplSummary& impl, bool expect_all) {
     out += engine_table(engine);
   }
   for (const CyclesRow& row : impl.cycles) {
-    out += cycles_table(row);
+    out += cycles_table(row, impl.impl);
   }
   out += fmt::format("\n{}\n", closing_line(impl, expect_all));
   if (impl.counts_others && !holds(impl, expect_all)) {

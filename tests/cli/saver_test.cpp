@@ -91,6 +91,8 @@ TEST(CliSaver, CyclesLeaveNothingBehind) {
   const ProgramRun wrong = saver(sandbox, {"--impl", "saver-takes-all-tags", "--pool", "mla", "--cycles", "30"});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_NE(wrong.out.find("VIOLATED: SAVER_TAGGED at op "), std::string::npos) << wrong.out;
+  EXPECT_NE(wrong.out.find("shrunk and explained by: poolproof check --impl saver-takes-all-tags\n"), std::string::npos)
+      << wrong.out;
 }
 
 TEST(CliSaver, TheFiguresAsJson) {
