@@ -98,10 +98,8 @@ Json rule_items() {
 
 Json geometry_items() {
   Json items = Json::array();
-  for (const std::vector<NamedGeometry>& kind : {named_geometries(), memory_geometries()}) {
-    for (const NamedGeometry& named : kind) {
-      items.push_back({{"name", named.name}, {"pool", to_string(named.geometry)}});
-    }
+  for (const NamedGeometry& named : all_geometries()) {
+    items.push_back({{"name", named.name}, {"pool", to_string(named.geometry)}});
   }
   return items;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -50,8 +51,12 @@ const char* environment(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+constexpr std::string_view mutant_set = "mutants";
+constexpr std::array<std::string_view, 5> impl_sets = {mutant_set, "all", "cuda:mutants", "cuda-host:mutants",
+                                                       "cuda-saver:mutants"};
+
 std::vector<std::string> impl_names() {
-  std::vector<std::string> names{"mutants", "all", "cuda:mutants", "cuda-host:mutants", "cuda-saver:mutants"};
+  std::vector<std::string> names(impl_sets.begin(), impl_sets.end());
   for (const std::span<const ImplInfo> impls : {builtin_impls(), device_mutant_impls()}) {
     for (const ImplInfo& impl : impls) {
       names.push_back(impl.name);
@@ -60,12 +65,7 @@ std::vector<std::string> impl_names() {
   return names;
 }
 
-constexpr std::string_view mutant_set = "mutants";
-
-bool is_set(std::string_view name) {
-  return name == mutant_set || name == "all" || name == "cuda:mutants" || name == "cuda-host:mutants" ||
-         name == "cuda-saver:mutants";
-}
+bool is_set(std::string_view name) { return std::find(impl_sets.begin(), impl_sets.end(), name) != impl_sets.end(); }
 
 /// "all" leaves out what cannot run on this machine: nobody asked for it by name.
 bool in_set(const ImplInfo& impl, std::string_view set) {
@@ -136,13 +136,11 @@ Result<NamedGeometry, Complaint> pinned_geometry(const std::string& spec) {
 
 Result<NamedGeometry, Complaint> named_geometry(const std::string& name) {
   std::vector<std::string> names;
-  for (const std::vector<NamedGeometry>& kind : {named_geometries(), memory_geometries()}) {
-    for (const NamedGeometry& known : kind) {
-      if (known.name == name) {
-        return known;
-      }
-      names.push_back(known.name);
+  for (const NamedGeometry& known : all_geometries()) {
+    if (known.name == name) {
+      return known;
     }
+    names.push_back(known.name);
   }
   return Complaint{
       fmt::format("--geometry: no geometry is named '{}'{}; `poolproof list geometries` names them all, "

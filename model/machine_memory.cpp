@@ -268,11 +268,10 @@ bool needs_no_pools(const Op& op) {
 
 /// Nothing is asked of pools that are not there.
 Fault Machine::State::admit_built(const Op& op) const {
-  const OpWord asked = word_of(op);
   if (memory.built || needs_no_pools(op)) {
     return {};
   }
-  return verdict(Rule::c11, memory.built_op, fmt::format("{} between destroy and build", op_word_name(asked)));
+  return verdict(Rule::c11, memory.built_op, fmt::format("{} between destroy and build", op_word_name(word_of(op))));
 }
 
 Fault Machine::State::admit_memory(const char* doing) const {
@@ -337,66 +336,71 @@ void Machine::State::lose_all_kv() {
   }
 }
 
-Fault Machine::State::observe(const op::Pause& op, const Plan& plan, const Observation& seen) {
-  const SaverMode saver = geo.kv.saver;
-  const bool shown = seen.before != nullptr && seen.after != nullptr;
-  const auto check = [&] { return MemoryCheck(memory, seen, this->op()); };
-  const bool off = saver == SaverMode::off;
-  Fault wrong = shown && !off ? check().in_region(op.tag) : Fault{};
-  wrong = wrong ? wrong : turn_fault(plan, seen, "pause", "paused");
-  if (!wrong && shown && off) {
-    wrong = check().unchanged(Invariant::saver_off, "the saver is off");
+namespace {
+
+bool shown(const Observation& seen) { return seen.before != nullptr && seen.after != nullptr; }
+
+}  // namespace
+
+/// With the saver off, or out of turn: nothing moves.
+Fault Machine::State::check_still(const Observation& seen, const char* refused) const {
+  if (!shown(seen)) {
+    return {};
   }
-  if (wrong || off) {
+  const MemoryCheck check(memory, seen, op());
+  return geo.kv.saver == SaverMode::off ? check.unchanged(Invariant::saver_off, "the saver is off")
+                                        : check.unchanged(Invariant::all_or_nothing, refused);
+}
+
+Fault Machine::State::check_pause(MemoryTag tag, const Observation& seen) const {
+  if (Fault idle = check_in_use(*seen.before)) {
+    return idle;
+  }
+  const MemoryCheck check(memory, seen, op());
+  return first_of([&] { return check.others(tag); }, [&] { return check.paused(tag); },
+                  [&] { return check.counted(tag, -1, "pause did not give all memory of the tag back"); });
+}
+
+Fault Machine::State::observe(const op::Pause& op, const Plan& plan, const Observation& seen) {
+  const bool off = geo.kv.saver == SaverMode::off;
+  Fault wrong = shown(seen) && !off ? MemoryCheck(memory, seen, this->op()).in_region(op.tag) : Fault{};
+  wrong = wrong ? wrong : turn_fault(plan, seen, "pause", "paused");
+  if (wrong) {
     return wrong;
   }
-  if (!plan.fits) {
-    return shown ? check().unchanged(Invariant::all_or_nothing, "a refused pause") : Fault{};
+  if (off || !plan.fits) {
+    return check_still(seen, "a refused pause");
   }
-  if (shown) {
-    if (Fault idle = check_in_use(*seen.before)) {
-      return idle;
-    }
-    wrong = first_of([&] { return check().others(op.tag); }, [&] { return check().paused(op.tag); },
-                     [&] { return check().counted(op.tag, -1, "pause did not give all memory of the tag back"); });
-    if (wrong) {
-      return wrong;
+  if (shown(seen)) {
+    if (Fault failed = check_pause(op.tag, seen)) {
+      return failed;
     }
     keep_digests(op.tag, *seen.before);
   }
   set_paused(op.tag, true);
-  if (names_tag(op.tag, MemoryTag::kv_cache) && saver == SaverMode::on) {
+  if (names_tag(op.tag, MemoryTag::kv_cache) && geo.kv.saver == SaverMode::on) {
     lose_all_kv();
   }
   return {};
 }
 
 Fault Machine::State::observe(const op::Resume& op, const Plan& plan, const Observation& seen) {
-  const SaverMode saver = geo.kv.saver;
-  const bool shown = seen.before != nullptr && seen.after != nullptr;
-  const auto check = [&] { return MemoryCheck(memory, seen, this->op()); };
-  const bool off = saver == SaverMode::off;
-  Fault wrong = turn_fault(plan, seen, "resume", "not paused");
-  if (wrong && shown && !off) {
-    const Fault outside = check().in_region(op.tag);
-    wrong = outside ? outside : wrong;
+  const bool off = geo.kv.saver == SaverMode::off;
+  if (Fault wrong = turn_fault(plan, seen, "resume", "not paused")) {
+    const Fault outside = shown(seen) && !off ? MemoryCheck(memory, seen, this->op()).in_region(op.tag) : Fault{};
+    return outside ? outside : wrong;
   }
-  if (!wrong && shown && off) {
-    wrong = check().unchanged(Invariant::saver_off, "the saver is off");
-  }
-  if (wrong || off) {
-    return wrong;
-  }
-  if (!plan.fits) {
-    return shown ? check().unchanged(Invariant::all_or_nothing, "a refused resume") : Fault{};
+  if (off || !plan.fits) {
+    return check_still(seen, "a refused resume");
   }
   set_paused(op.tag, false);
-  if (!shown) {
+  if (!shown(seen)) {
     return {};
   }
-  return first_of([&] { return check().others(op.tag); },
-                  [&] { return check().resumed(op.tag, saver == SaverMode::backup); },
-                  [&] { return check().counted(op.tag, +1, "resume did not take the memory of the tag again"); });
+  const MemoryCheck check(memory, seen, this->op());
+  return first_of([&] { return check.others(op.tag); },
+                  [&] { return check.resumed(op.tag, geo.kv.saver == SaverMode::backup); },
+                  [&] { return check.counted(op.tag, +1, "resume did not take the memory of the tag again"); });
 }
 
 /// Served when it is its turn, else refused.
@@ -470,7 +474,7 @@ Fault Machine::State::observe(const op::Destroy&, const Plan&, const Observation
   memory.built = false;
   memory.built_op = this->op();
   memory.paused.at(at(MemoryTag::kv_cache)) = false;
-  if (seen.before == nullptr || seen.after == nullptr) {
+  if (!shown(seen)) {
     return {};
   }
   const MemoryCheck check(memory, seen, this->op());
@@ -486,7 +490,7 @@ Fault Machine::State::observe(const op::Build&, const Plan&, const Observation& 
   start_afresh();
   memory.built = true;
   memory.built_op = this->op();
-  if (seen.before == nullptr || seen.after == nullptr) {
+  if (!shown(seen)) {
     return {};
   }
   const MemoryCheck check(memory, seen, this->op());

@@ -282,6 +282,8 @@ struct Machine::State {
   }
   void lose_all_kv();
   [[nodiscard]] Fault turn_fault(const Plan& plan, const Observation& seen, const char* word, const char* state) const;
+  [[nodiscard]] Fault check_still(const Observation& seen, const char* refused) const;
+  [[nodiscard]] Fault check_pause(MemoryTag tag, const Observation& seen) const;
   void set_paused(MemoryTag named, bool paused);
   void keep_digests(MemoryTag named, const MemoryReport& before);
   [[nodiscard]] Fault check_in_use(const MemoryReport& before) const;

@@ -209,8 +209,7 @@ void Coverage::count_slot(const Machine& machine, bool refused) {
 }
 
 void Coverage::count_state(const Op& op) {
-  const auto is = [&](OpWord word) { return word_of(op) == word; };
-  if (is(OpWord::clear) || is(OpWord::resize) || is(OpWord::destroy) || is(OpWord::build) || is(OpWord::flush)) {
+  if (word_empties(word_of(op))) {
     const std::int32_t word = past_.last_word;
     past_ = {};
     past_.last_word = word;

@@ -9,19 +9,7 @@ bool is_probe(OpWord word) { return word == OpWord::group_begin_again || word ==
 
 /// Legal outside groups alone (C6).
 bool lives_outside_groups(OpWord word) {
-  switch (word) {
-    case OpWord::group_end_again:
-    case OpWord::backup:
-    case OpWord::restore:
-    case OpWord::clear:
-    case OpWord::resize:
-    case OpWord::destroy:
-    case OpWord::build:
-    case OpWord::flush:
-      return true;
-    default:
-      return false;
-  }
+  return word_empties(word) || word == OpWord::group_end_again || word == OpWord::backup || word == OpWord::restore;
 }
 
 bool leaves_no_group(OpWord word) { return word == OpWord::group_end || lives_outside_groups(word); }
@@ -32,20 +20,6 @@ bool needs_no_group(OpWord word) { return word == OpWord::group_begin || lives_o
 
 bool needs_a_group(OpWord word) { return word == OpWord::group_end || word == OpWord::group_begin_again; }
 
-/// As new: no row holds anything, no request slot is taken, no snapshot is known.
-bool empties(OpWord word) {
-  switch (word) {
-    case OpWord::clear:
-    case OpWord::resize:
-    case OpWord::build:
-    case OpWord::flush:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Pools are built and destroyed in turn, and nothing is asked of them in between.
 bool pauses(OpWord word) { return word == OpWord::pause || word == OpWord::resume; }
 
 bool build_order_allows(OpWord first, OpWord second, const Geometry& g) {
@@ -82,6 +56,7 @@ bool starts_from_nothing(OpWord word) {
     case OpWord::pause:
     case OpWord::resume:
     case OpWord::destroy:
+    case OpWord::build:
     case OpWord::flush:
       return true;
     default:
@@ -110,7 +85,7 @@ bool pair_feasible(OpWord first, OpWord second, const Geometry& g) {
   if (!build_order_allows(first, second, g) || !pause_allows(first, second, g)) {
     return false;
   }
-  return !empties(first) || starts_from_nothing(second);
+  return !word_empties(first) || starts_from_nothing(second);
 }
 
 bool corner_feasible(Corner corner, const Geometry& g) {

@@ -79,19 +79,7 @@ constexpr std::array<OpWord, op_word_count> draw_order = {
 std::size_t index_of(OpWord word) { return static_cast<std::size_t>(word); }
 
 /// Words that start the world anew; they end a phase too early when they come inside one.
-bool renews(OpWord word) {
-  switch (word) {
-    case OpWord::clear:
-    case OpWord::resize:
-    case OpWord::restore:
-    case OpWord::destroy:
-    case OpWord::build:
-    case OpWord::flush:
-      return true;
-    default:
-      return false;
-  }
-}
+bool renews(OpWord word) { return word_empties(word) || word == OpWord::restore; }
 
 /// The rows that a lending op continues.
 std::vector<Piece> lent_pieces(const Op& op, const Shadow& shadow) {

@@ -55,6 +55,8 @@ const std::vector<NamedGeometry>& named_geometries();
 /// Those with memory behind the pools, for implementations that build it: MHA, MLA and DSA, with and without SWA, ring,
 /// the saver on, off and with backups.
 const std::vector<NamedGeometry>& memory_geometries();
+/// Both, in this order.
+std::vector<NamedGeometry> all_geometries();
 
 /// A whole trace of `ops` ops, run against the host twin as it grows so that the machine's state is real. Shorter only
 /// when the twin cannot be built for the geometry (no ops) or itself fails (the last op is the one that shows it).

@@ -168,6 +168,12 @@ const std::vector<NamedGeometry>& memory_geometries() {
   return all;
 }
 
+std::vector<NamedGeometry> all_geometries() {
+  std::vector<NamedGeometry> all = named_geometries();
+  all.insert(all.end(), memory_geometries().begin(), memory_geometries().end());
+  return all;
+}
+
 Geometry vary_geometry(const Geometry& base, Choices& choices) {
   Geometry g = base;
   const std::int64_t pages = choices.between(2, max_varied_pages * page_scale(g));

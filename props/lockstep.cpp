@@ -8,7 +8,8 @@
 
 namespace poolproof {
 
-Lockstep::Lockstep(Machine& machine, Allocator& allocator) : machine_(machine), allocator_(allocator) {}
+Lockstep::Lockstep(Machine& machine, Allocator& allocator)
+    : machine_(machine), allocator_(allocator), memory_(allocator.memory()) {}
 
 Verdict Lockstep::failure_verdict(const std::string& doing) const {
   Verdict verdict;
@@ -33,9 +34,8 @@ std::optional<Verdict> Lockstep::start() {
     return failure_verdict("reading the counters");
   }
   std::optional<Verdict> verdict = machine_.begin(observation_.gauges);
-  PoolMemory* memory = allocator_.memory();
-  if (!verdict && memory != nullptr) {
-    if (memory->report(before_) != Answer::served) {
+  if (!verdict && memory_ != nullptr) {
+    if (memory_->report(before_) != Answer::served) {
       return failure_verdict("looking at the memory");
     }
     verdict = machine_.begin_memory(before_);
@@ -85,10 +85,11 @@ namespace {
 /// Makes the allocator call of one op.
 class Caller {
  public:
-  Caller(Allocator& allocator, const Plan& plan, Locs& locs, Locs& call_locs, std::vector<Segment>& segments,
-         std::vector<Stamp>& full_stamps, std::vector<Stamp>& swa_stamps, Observation& seen)
+  Caller(Allocator& allocator, PoolMemory* memory, const Plan& plan, Locs& locs, Locs& call_locs,
+         std::vector<Segment>& segments, std::vector<Stamp>& full_stamps, std::vector<Stamp>& swa_stamps,
+         Observation& seen)
       : allocator_(allocator),
-        memory_(allocator.memory()),
+        memory_(memory),
         plan_(plan),
         locs_(locs),
         call_locs_(call_locs),
@@ -229,11 +230,10 @@ bool moves_memory(const Op& op) {
 }  // namespace
 
 Answer Lockstep::call_memory(const Op& op) {
-  PoolMemory* memory = allocator_.memory();
-  if (memory == nullptr || !moves_memory(op)) {
+  if (memory_ == nullptr || !moves_memory(op)) {
     return call(op);
   }
-  const auto shown = [&](MemoryReport& report) { return memory->report(report) == Answer::served; };
+  const auto shown = [&](MemoryReport& report) { return memory_->report(report) == Answer::served; };
   if (!shown(before_)) {
     return Answer::failed;
   }
@@ -247,8 +247,8 @@ Answer Lockstep::call_memory(const Op& op) {
 }
 
 Answer Lockstep::call(const Op& op) {
-  return std::visit(Caller(allocator_, plan_, locs_, call_locs_, segments_, full_stamps_, swa_stamps_, observation_),
-                    op);
+  return std::visit(
+      Caller(allocator_, memory_, plan_, locs_, call_locs_, segments_, full_stamps_, swa_stamps_, observation_), op);
 }
 
 Answer Lockstep::gather_translations() {

@@ -37,6 +37,7 @@ class Lockstep {
 
   Machine& machine_;
   Allocator& allocator_;
+  PoolMemory* memory_;  ///< the allocator's; null: it builds none
   Plan plan_;
   Observation observation_;
   Census census_;

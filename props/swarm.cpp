@@ -164,6 +164,19 @@ void draw_crowd(Choices& choices, Swarm& swarm) {
 
 bool word_lends(OpWord word) { return word == W::alloc || word == W::extend || word == W::decode || word == W::tail; }
 
+bool word_empties(OpWord word) {
+  switch (word) {
+    case W::clear:
+    case W::resize:
+    case W::destroy:
+    case W::build:
+    case W::flush:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool word_frees(OpWord word) {
   switch (word) {
     case W::free:

@@ -60,6 +60,9 @@ bool word_offered(OpWord word, const Geometry& g);
 
 /// alloc, extend, decode, tail.
 bool word_lends(OpWord word);
+/// clear, resize, destroy, build, flush: no row holds anything afterwards, no request slot is taken, no snapshot is
+/// known.
+bool word_empties(OpWord word);
 /// The six frees.
 bool word_frees(OpWord word);
 

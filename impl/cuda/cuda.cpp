@@ -5,6 +5,7 @@
 
 #include "impl/cuda/cuda_device.hpp"
 #include "impl/cuda/cuda_error.hpp"
+#include "impl/cuda/cuda_memory.hpp"
 
 namespace poolproof {
 
@@ -22,18 +23,29 @@ std::optional<std::string> cuda_missing() {
   return count == 0 ? std::optional<std::string>("no CUDA device") : std::nullopt;
 }
 
-Result<std::shared_ptr<Device>, std::string> open_cuda(std::uint32_t rank) {
+namespace {
+
+/// A `Made` on device `rank` modulo their number, as the `Opened` that it is one of.
+template <typename Opened, typename Made>
+Result<std::shared_ptr<Opened>, std::string> open_on(std::uint32_t rank) {
   if (std::optional<std::string> missing = cuda_missing()) {
     return *std::move(missing);
   }
   try {
     int count = 0;
     check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount", "any device");
-    return std::shared_ptr<Device>(
-        std::make_shared<CudaDevice>(static_cast<int>(rank % static_cast<std::uint32_t>(count))));
+    return std::shared_ptr<Opened>(std::make_shared<Made>(static_cast<int>(rank % static_cast<std::uint32_t>(count))));
   } catch (const StorageError& error) {
     return std::string(error.what());
   }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Device>, std::string> open_cuda(std::uint32_t rank) { return open_on<Device, CudaDevice>(rank); }
+
+Result<std::shared_ptr<VirtualMemory>, std::string> open_cuda_memory(std::uint32_t rank) {
+  return open_on<VirtualMemory, CudaMemory>(rank);
 }
 
 }  // namespace poolproof

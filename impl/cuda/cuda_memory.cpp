@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "impl/cuda/cuda.hpp"
 #include "impl/cuda/cuda_error.hpp"
 
 namespace poolproof {
@@ -102,22 +101,11 @@ SaverFault CudaMemory::driver_fault(CUresult result, const char* call, std::int6
                     fmt::format("{} of {} bytes: {}", call, bytes, text == nullptr ? "an unknown error" : text)};
 }
 
-void CudaMemory::count(std::size_t& free, std::size_t& total) const {
-  check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", name_);
-}
-
 std::int64_t CudaMemory::used_bytes() const {
   std::size_t free = 0;
   std::size_t total = 0;
-  count(free, total);
+  check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo", name_);
   return static_cast<std::int64_t>(total - free);
-}
-
-std::int64_t CudaMemory::total_bytes() const {
-  std::size_t free = 0;
-  std::size_t total = 0;
-  count(free, total);
-  return static_cast<std::int64_t>(total);
 }
 
 Result<Address, SaverError> CudaMemory::reserve(std::int64_t bytes) {
@@ -223,20 +211,6 @@ SaverFault CudaMemory::fill(Address address, std::int64_t bytes, std::byte value
     return fault;
   }
   return runtime_fault(cudaDeviceSynchronize(), "cudaDeviceSynchronize", size);
-}
-
-Result<std::shared_ptr<VirtualMemory>, std::string> open_cuda_memory(std::uint32_t rank) {
-  if (std::optional<std::string> missing = cuda_missing()) {
-    return *std::move(missing);
-  }
-  try {
-    int count = 0;
-    check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount", "any device");
-    return std::shared_ptr<VirtualMemory>(
-        std::make_shared<CudaMemory>(static_cast<int>(rank % static_cast<std::uint32_t>(count))));
-  } catch (const StorageError& error) {
-    return std::string(error.what());
-  }
 }
 
 }  // namespace poolproof

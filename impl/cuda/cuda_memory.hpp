@@ -40,7 +40,6 @@ class CudaMemory final : public VirtualMemory {
   [[nodiscard]] std::int64_t granule_bytes() const override { return granule_bytes_; }
   [[nodiscard]] std::int64_t used_bytes() const override;
   [[nodiscard]] bool counts_others() const override { return true; }
-  [[nodiscard]] std::int64_t total_bytes() const override;
   [[nodiscard]] std::optional<std::int64_t> resident_bytes(Address /*address*/, std::int64_t /*bytes*/) const override {
     return std::nullopt;
   }
@@ -61,8 +60,6 @@ class CudaMemory final : public VirtualMemory {
 
  private:
   [[nodiscard]] SaverFault driver_fault(CUresult result, const char* call, std::int64_t bytes) const;
-  /// What of the device was used and free, in bytes.
-  void count(std::size_t& free, std::size_t& total) const;
 
   int ordinal_;
   std::string name_;

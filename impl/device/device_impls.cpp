@@ -79,13 +79,8 @@ ImplInfo right_impl(const DeviceKind& kind) {
 }
 
 ImplInfo mutant_impl(const DeviceKind& kind, const DeviceMutant& mutant) {
-  ImplInfo info;
-  info.name = kind.name + ":" + mutant.facts.name;
-  info.kind = ImplKind::mutant;
-  info.source = mutant.facts.source;
-  info.mechanism = mutant.facts.mechanism;
-  info.caught_by = mutant.facts.caught_by;
-  info.supports = mutant.facts.supports;
+  ImplInfo info = entry_of(mutant.facts);
+  info.name = kind.name + ":" + info.name;
   info.ranks = mutant.ranks;
   put_on(kind, mutant.build, info);
   return info;

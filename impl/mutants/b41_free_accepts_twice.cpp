@@ -1,32 +1,12 @@
 // B41, LMCache/LMCache#5005: a page that two holders release in one call enters the free list twice, and two live
 // owners share it afterwards. Repeats that stand next to each other are dropped, others are not. Needs: any pool, and a
 // set-shaped free that names a page twice. Expected first: FREE_LIST_CLEAN.
-#include "impl/mutants/mutants.hpp"
+#include "impl/mutants/repeated_pages.hpp"
 
 namespace poolproof {
-namespace {
-
-template <typename Twin>
-class FreeAcceptsTwice final : public Mutated<FreeAcceptsTwice<Twin>, Twin> {
- public:
-  using Mutated<FreeAcceptsTwice<Twin>, Twin>::Mutated;
-
- protected:
-  void collect_pages(std::span<const Loc> locs, std::vector<Page>& out) override {
-    out.clear();
-    for (const Loc loc : locs) {
-      const Page page = this->pool(Pool::full).page_of(loc);
-      if (out.empty() || out.back() != page) {
-        out.push_back(page);
-      }
-    }
-  }
-};
-
-}  // namespace
 
 ImplInfo b41_free_accepts_twice() {
-  return any_layout_mutant<FreeAcceptsTwice>({
+  return any_layout_mutant<RepeatedPages>({
       .name = "B41",
       .source = "LMCache/LMCache#5005",
       .mechanism = "a page that one call names twice is returned twice",

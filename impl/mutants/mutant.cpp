@@ -6,20 +6,17 @@
 #include "impl/on_storage.hpp"
 
 namespace poolproof {
-namespace {
-
-ImplInfo entry_of(MutantFacts facts) {
+ImplInfo entry_of(const MutantFacts& facts) {
   ImplInfo info;
-  info.name = std::move(facts.name);
+  info.name = facts.name;
   info.kind = ImplKind::mutant;
-  info.source = std::move(facts.source);
-  info.mechanism = std::move(facts.mechanism);
-  info.caught_by = std::move(facts.caught_by);
-  info.supports = std::move(facts.supports);
+  info.source = facts.source;
+  info.mechanism = facts.mechanism;
+  info.caught_by = facts.caught_by;
+  info.supports = facts.supports;
   return info;
 }
 
-/// What is wrong with building it there, as a sentence.
 std::optional<std::string> unsuited(const ImplInfo& info, const Geometry& g) {
   if (auto fault = geometry_fault(g)) {
     return fault;
@@ -30,10 +27,8 @@ std::optional<std::string> unsuited(const ImplInfo& info, const Geometry& g) {
   return std::nullopt;
 }
 
-}  // namespace
-
 ImplInfo mutant_entry(MutantFacts facts, BuildMutant build) {
-  ImplInfo info = entry_of(std::move(facts));
+  ImplInfo info = entry_of(facts);
   auto make_on = [bare = info, build = std::move(build)](
                      const Geometry& g,
                      std::shared_ptr<const Storage> storage) -> Result<std::unique_ptr<Allocator>, std::string> {
@@ -47,7 +42,7 @@ ImplInfo mutant_entry(MutantFacts facts, BuildMutant build) {
 }
 
 ImplInfo ranked_mutant_entry(MutantFacts facts, std::uint32_t ranks, BuildMutantRank build) {
-  ImplInfo info = entry_of(std::move(facts));
+  ImplInfo info = entry_of(facts);
   info.ranks = ranks;
   info.make_rank = [bare = info, build = std::move(build)](
                        const Geometry& g, std::uint32_t rank) -> Result<std::unique_ptr<Allocator>, std::string> {

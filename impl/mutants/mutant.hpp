@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,12 @@ struct MutantFacts {
 
 using BuildMutant = std::function<std::unique_ptr<Allocator>(const Geometry&, std::shared_ptr<const Storage>)>;
 using BuildMutantRank = std::function<std::unique_ptr<Allocator>(const Geometry&, std::uint32_t rank)>;
+
+/// An entry with these words, a mutant's; how it is built is left open.
+ImplInfo entry_of(const MutantFacts& facts);
+
+/// What is wrong with building the entry there, as a sentence.
+std::optional<std::string> unsuited(const ImplInfo& info, const Geometry& g);
 
 /// The registry entry of a mutant that `build` makes.
 ImplInfo mutant_entry(MutantFacts facts, BuildMutant build);

@@ -29,7 +29,6 @@ class HostMemory final : public VirtualMemory {
   [[nodiscard]] std::int64_t granule_bytes() const override { return granule_bytes_; }
   [[nodiscard]] std::int64_t used_bytes() const override;
   [[nodiscard]] bool counts_others() const override { return false; }
-  [[nodiscard]] std::int64_t total_bytes() const override { return capacity_bytes_; }
   [[nodiscard]] std::optional<std::int64_t> resident_bytes(Address address, std::int64_t bytes) const override;
 
   Result<Address, SaverError> reserve(std::int64_t bytes) override;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "impl/saver/content.hpp"
-#include "impl/storage_error.hpp"
+#include "impl/saver/demand.hpp"
 
 namespace poolproof {
 namespace {
@@ -37,27 +37,14 @@ BufferReport reported(const SavedBuffer& buffer, const VirtualMemory& memory) {
 
 }  // namespace
 
-void SavedPools::demand(SaverFault fault) {
-  if (fault) {
-    static constexpr std::array names{"already paused", "not paused",     "touched while paused", "out of range",
-                                      "unknown tag",    "unknown buffer", "out of memory",        "device"};
-    throw StorageError(fault->text, std::string("saver:") + names.at(static_cast<std::size_t>(fault->kind)));
-  }
-}
-
 SavedPools::SavedPools(const Geometry& geometry, std::unique_ptr<MemorySaver> saver,
                        std::unique_ptr<PoolBuilder> builder)
     : geometry_(geometry), saver_(std::move(saver)), builder_(std::move(builder)) {
-  const auto weights = builder_->build_weights(geometry_, *saver_);
-  demand(weights ? std::nullopt : SaverFault(weights.error()));
+  demand(builder_->build_weights(geometry_, *saver_));
   build_all();
 }
 
-void SavedPools::build_all() {
-  auto built = builder_->build_pools(geometry_, *saver_);
-  demand(built ? std::nullopt : SaverFault(built.error()));
-  buffers_ = std::move(built).value();
-}
+void SavedPools::build_all() { buffers_ = demand(builder_->build_pools(geometry_, *saver_)); }
 
 namespace {
 
@@ -118,10 +105,9 @@ Answer SavedPools::report(MemoryReport& out) {
   for (const SavedBuffer& buffer : saver_->ledger()) {
     BufferReport report = reported(buffer, memory);
     if (!buffer.paused) {
-      const Result<Content, SaverError> content = look_at(memory, buffer.address, buffer.bytes);
-      demand(content ? std::nullopt : SaverFault(content.error()));
-      report.zero = content->zero;
-      report.digest = content->digest;
+      const Content content = demand(look_at(memory, buffer.address, buffer.bytes));
+      report.zero = content.zero;
+      report.digest = content.digest;
     }
     out.buffers.push_back(std::move(report));
   }

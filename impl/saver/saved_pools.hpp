@@ -46,8 +46,6 @@ class SavedPools : public PoolMemory {
  protected:
   /// One buffer's part of load().
   virtual void load_buffer(const BuiltBuffer& buffer, std::span<const std::int64_t> rows, std::span<Stamp> out);
-  /// Throws when there is a fault.
-  static void demand(SaverFault fault);
 
  private:
   void build_all();

@@ -74,17 +74,12 @@ MemoryKind on_gpu() {
           [] { return open_cuda_memory(0); }, cuda_missing};
 }
 
-std::optional<std::string> unsuited(const ImplInfo& info, const Geometry& g) {
-  if (auto fault = geometry_fault(g)) {
-    return fault;
-  }
-  if (g.kv.none()) {
+/// A pool without memory has a sentence of its own.
+std::optional<std::string> unbuildable(const ImplInfo& info, const Geometry& g) {
+  if (g.kv.none() && !geometry_fault(g)) {
     return info.name + " builds the memory of its pools; give kv=mha, kv=mla or kv=dsa";
   }
-  if (!info.supports(g)) {
-    return info.name + " cannot show on this pool (" + to_string(g) + "); `poolproof list mutants` says what it needs";
-  }
-  return std::nullopt;
+  return unsuited(info, g);
 }
 
 void put_on(const MemoryKind& kind, const SaverParts& parts, ImplInfo& info) {
@@ -92,7 +87,7 @@ void put_on(const MemoryKind& kind, const SaverParts& parts, ImplInfo& info) {
   info.missing = kind.missing;
   info.make = [bare = info, open = kind.open,
                parts](const Geometry& g) -> Result<std::unique_ptr<Allocator>, std::string> {
-    if (auto fault = unsuited(bare, g)) {
+    if (auto fault = unbuildable(bare, g)) {
       return *std::move(fault);
     }
     Result<std::shared_ptr<VirtualMemory>, std::string> memory = open();
@@ -117,12 +112,8 @@ ImplInfo right_impl(const MemoryKind& kind) {
 }
 
 ImplInfo mutant_impl(const MemoryKind& kind, const std::string& prefix, const SaverMutant& mutant) {
-  ImplInfo info;
-  info.name = prefix + mutant.facts.name;
-  info.kind = ImplKind::mutant;
-  info.source = mutant.facts.source;
-  info.mechanism = mutant.facts.mechanism;
-  info.caught_by = mutant.facts.caught_by;
+  ImplInfo info = entry_of(mutant.facts);
+  info.name = prefix + info.name;
   info.supports = [suits = mutant.facts.supports](const Geometry& g) { return !g.kv.none() && suits(g); };
   put_on(kind, mutant.parts, info);
   return info;

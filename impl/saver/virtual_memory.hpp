@@ -41,8 +41,6 @@ class VirtualMemory {
   [[nodiscard]] virtual std::int64_t used_bytes() const = 0;
   /// Does used_bytes() count what other processes use too? Then nothing else may run there while it is read.
   [[nodiscard]] virtual bool counts_others() const = 0;
-  /// Bytes that can be used at most.
-  [[nodiscard]] virtual std::int64_t total_bytes() const = 0;
   /// Physical bytes behind a range, or nothing where nobody counts them by range.
   [[nodiscard]] virtual std::optional<std::int64_t> resident_bytes(Address address, std::int64_t bytes) const = 0;
 

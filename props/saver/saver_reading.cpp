@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "impl/saver/content.hpp"
+#include "impl/saver/demand.hpp"
 #include "impl/storage_error.hpp"
 
 namespace poolproof {
@@ -21,14 +22,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-/// Throws what the saver answers.
-void demand(const SaverFault& fault) {
-  if (fault) {
-    throw StorageError(fault->text, "saver");
-  }
-}
-
-void demand(Answer answer, const char* doing) {
+void demand_served(Answer answer, const char* doing) {
   if (answer != Answer::served) {
     throw StorageError(fmt::format("{} was refused", doing), "saver");
   }
@@ -52,7 +46,7 @@ class Reader {
     fill(first_pattern);
     pause();
     resume();
-    look();
+    look_at_all();
     destroy();
     return std::move(reading_);
   }
@@ -69,7 +63,7 @@ class Reader {
   void pause() {
     const std::int64_t before = memory_->used_bytes();
     const auto begun = std::chrono::steady_clock::now();
-    demand(pools_->pause(MemoryTag::kv_cache), "pause");
+    demand_served(pools_->pause(MemoryTag::kv_cache), "pause");
     reading_.pause_s = seconds_since(begun);
     reading_.freed_bytes = before - memory_->used_bytes();
     std::int64_t paused = 0;
@@ -118,7 +112,7 @@ class Reader {
   }
 
   /// After the resume: the same address, zero, writable.
-  void look() {
+  void look_at_all() {
     const auto& ledger = pools_->saver().ledger();
     for (std::size_t i = 0; i < ledger.size(); ++i) {
       const SavedBuffer& buffer = ledger[i];
@@ -135,9 +129,7 @@ class Reader {
     if (!given_up) {
       return;
     }
-    const Result<Content, SaverError> content = look_at_bytes(buffer);
-    demand(content ? std::nullopt : SaverFault(content.error()));
-    if (!content->zero) {
+    if (!demand(look_at(*memory_, buffer.address, buffer.bytes)).zero) {
       fault(fmt::format("{} does not read zero after the resume", buffer.name));
     }
     demand(memory_->fill(buffer.address, buffer.bytes, second_pattern));
@@ -148,13 +140,9 @@ class Reader {
     }
   }
 
-  Result<Content, SaverError> look_at_bytes(const SavedBuffer& buffer) {
-    return poolproof::look_at(*memory_, buffer.address, buffer.bytes);
-  }
-
   void destroy() {
     const std::int64_t before = memory_->used_bytes();
-    demand(pools_->destroy(), "destroy");
+    demand_served(pools_->destroy(), "destroy");
     reading_.returned_bytes = before - memory_->used_bytes();
     if (memory_->used_bytes() != idle_) {
       fault(fmt::format("{} bytes did not come back when the pools were destroyed", memory_->used_bytes() - idle_));
@@ -190,9 +178,9 @@ Result<EngineReading, std::string> read_engine(const Geometry& geometry, const s
     reading.idle_bytes = memory->used_bytes();
     const std::shared_ptr<SavedPools> pools = make_saved_pools(geometry, memory, parts);
     reading.loaded_bytes = memory->used_bytes();
-    demand(pools->pause(MemoryTag::all), "pause all");
+    demand_served(pools->pause(MemoryTag::all), "pause all");
     reading.released_bytes = memory->used_bytes();
-    demand(pools->resume(MemoryTag::weights), "resume weights");
+    demand_served(pools->resume(MemoryTag::weights), "resume weights");
     reading.weights_bytes = memory->used_bytes();
     return reading;
   } catch (const StorageError& error) {

@@ -125,7 +125,7 @@ Trace simulated_trace(const ServingOptions& options, RequestSource requests, std
     recorded.census_every = 0;
     recorded.most_ops = ops;
     recorded.record = [&](const Op& op) { trace.ops.push_back(op); };
-    simulate(recorded, *find_impl("host"), std::move(requests));
+    simulate(recorded, host_impl_for(options.geometry), std::move(requests));
   }
   return trace;
 }

@@ -12,27 +12,11 @@
 #include "impl/registry.hpp"
 #include "model/trace_text.hpp"
 #include "props/lockstep.hpp"
+#include "tests/props/trace_folder.hpp"
 #include "tests/props/trace_header.hpp"
 
 namespace poolproof {
 namespace {
-
-std::vector<std::string> caller_files() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(POOLPROOF_SOURCE_DIR "/fuzz/callers")) {
-    if (entry.path().extension() == ".trace") {
-      files.push_back(entry.path().string());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-std::string name_of(const testing::TestParamInfo<std::string>& info) {
-  std::string name = std::filesystem::path(info.param).stem().string();
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
 
 class CallerTrace : public testing::TestWithParam<std::string> {};
 
@@ -67,14 +51,14 @@ TEST_P(CallerTrace, IsStillTheCallersOnAFaultyAllocatorThatHoldsUntilThen) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Callers, CallerTrace, testing::ValuesIn(caller_files()), name_of);
+INSTANTIATE_TEST_SUITE_P(Callers, CallerTrace, testing::ValuesIn(traces_in("fuzz/callers")), trace_test_name);
 
 TEST(CallerTraces, SpreadOverTheRules) {
   std::set<std::string> rules;
-  for (const std::string& file : caller_files()) {
+  for (const std::string& file : traces_in("fuzz/callers")) {
     rules.insert(trace_header(file_text(file), "rule"));
   }
-  EXPECT_GE(caller_files().size(), 15U);
+  EXPECT_GE(traces_in("fuzz/callers").size(), 15U);
   EXPECT_GE(rules.size(), 6U);
 }
 

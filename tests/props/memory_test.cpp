@@ -9,10 +9,13 @@
 #include "impl/pool_memory.hpp"
 #include "impl/ranks.hpp"
 #include "impl/registry.hpp"
+#include "impl/saver/demand.hpp"
 #include "impl/saver/saver_impls.hpp"
 #include "model/trace_text.hpp"
 #include "props/campaign.hpp"
 #include "props/lockstep.hpp"
+#include "props/workload/simulation.hpp"
+#include "props/workload/synthetic.hpp"
 
 namespace poolproof {
 namespace {
@@ -198,6 +201,12 @@ TEST(Memory, ReplicasOfPoolsWithMemoryAreTurnedAway) {
   EXPECT_EQ(made.error(),
             "saver-no-flag builds the memory of its pools, and replicas of those are not compared; leave "
             "--ranks out");
+}
+
+TEST(Memory, AWorkloadOnPoolsWithMemoryIsMadeAgain) {
+  ServingOptions serving;
+  serving.geometry = trace_of("layout=paged page=4 full=64p reqs=8 kv=mha", "").geometry;
+  EXPECT_EQ(simulated_trace(serving, synthetic_requests({}, 1), 50).ops.size(), 50U);
 }
 
 TEST(Memory, PoolsInASaverAreNotCopied) {

@@ -12,25 +12,11 @@
 #include "impl/ranks.hpp"
 #include "model/trace_text.hpp"
 #include "props/lockstep.hpp"
+#include "tests/props/trace_folder.hpp"
 #include "tests/props/trace_header.hpp"
 
 namespace poolproof {
 namespace {
-
-std::vector<std::string> regression_files() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(POOLPROOF_SOURCE_DIR "/fuzz/regressions")) {
-    files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-std::string name_of(const testing::TestParamInfo<std::string>& info) {
-  std::string name = std::filesystem::path(info.param).stem().string();
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
 
 class Regression : public testing::TestWithParam<std::string> {};
 
@@ -66,10 +52,10 @@ TEST_P(Regression, FailsOnItsMutantAsItSays) {
   EXPECT_EQ(cause_id(result.verdict->cause), trace_header(text, "expect")) << result.verdict->what;
 }
 
-INSTANTIATE_TEST_SUITE_P(Traces, Regression, testing::ValuesIn(regression_files()), name_of);
+INSTANTIATE_TEST_SUITE_P(Traces, Regression, testing::ValuesIn(traces_in("fuzz/regressions")), trace_test_name);
 
 TEST(Regressions, TheReportsOfTheIssueHaveTraces) {
-  std::vector<std::string> files = regression_files();
+  std::vector<std::string> files = traces_in("fuzz/regressions");
   for (const char* number : {"38571", "27779", "25805", "36135", "38519", "35338"}) {
     const auto named = std::count_if(files.begin(), files.end(), [&](const std::string& file) {
       return std::filesystem::path(file).filename().string().find(number) != std::string::npos;

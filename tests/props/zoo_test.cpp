@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "model/trace_text.hpp"
+#include "tests/props/trace_folder.hpp"
 #include "tests/props/trace_header.hpp"
 
 namespace poolproof {
@@ -27,11 +27,11 @@ std::vector<const ImplInfo*> all_mutants() {
 
 std::vector<ZooTrace> regressions() {
   std::vector<ZooTrace> corpus;
-  for (const auto& entry : std::filesystem::directory_iterator(POOLPROOF_SOURCE_DIR "/fuzz/regressions")) {
-    const std::string mutant = trace_header(file_text(entry.path().string()), "mutant");
-    const auto trace = load_trace(entry.path().string());
+  for (const std::string& file : traces_in("fuzz/regressions")) {
+    const std::string mutant = trace_header(file_text(file), "mutant");
+    const auto trace = load_trace(file);
     if (!mutant.empty() && trace) {
-      corpus.push_back({entry.path().stem().string(), mutant, *trace});
+      corpus.push_back({file, mutant, *trace});
     }
   }
   return corpus;
