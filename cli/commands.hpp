@@ -23,6 +23,7 @@ Command add_demo(CLI::App& program);
 Command add_import(CLI::App& program);
 Command add_explain(CLI::App& program);
 Command add_saver(CLI::App& program);
+Command add_explore(CLI::App& program);
 Command add_zoo(CLI::App& program);
 Command add_worker(CLI::App& program);
 

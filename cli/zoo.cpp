@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,8 @@
 #include "cli/output_file.hpp"
 #include "cli/output_options.hpp"
 #include "cli/zoo_summary.hpp"
+#include "fuzz/explorer/shortest.hpp"
+#include "impl/ranks.hpp"
 #include "recording/trace_file.hpp"
 
 namespace poolproof::cli {
@@ -28,6 +31,7 @@ struct ZooFlags {
   std::vector<std::string> engines;
   std::uint32_t seeds = 5;
   std::uint64_t traces = 6000;
+  std::uint64_t states = 200'000;
   std::string corpus;
   std::string color = "auto";
   std::string json;
@@ -74,7 +78,7 @@ Result<std::vector<ZooTrace>, TextError> read_corpus(const std::string& folder) 
 /// Without --engine: all, the corpus where there is one.
 std::vector<ZooEngine> engines_of(const ZooFlags& flags) {
   if (flags.engines.empty()) {
-    std::vector<ZooEngine> engines{ZooEngine::check, ZooEngine::simulate};
+    std::vector<ZooEngine> engines{ZooEngine::check, ZooEngine::simulate, ZooEngine::explorer};
     if (!flags.corpus.empty()) {
       engines.push_back(ZooEngine::corpus);
     }
@@ -122,6 +126,14 @@ int zoo(const ZooFlags& flags) {
   options.seeds = flags.seeds;
   options.traces = flags.traces;
   options.stop = interrupted;
+  options.shortest = [&flags](const ImplInfo& impl) {
+    ShortestOptions how;
+    how.threads = std::max(1U, std::thread::hardware_concurrency());
+    how.most_states = flags.states;
+    how.stop = interrupted;
+    Shortest found = shortest_trace(with_ranks(impl, 1), hunting_scopes(), how);
+    return ZooShortest{found.scopes, std::move(found.verdict), found.trace.ops.size()};
+  };
   if (!flags.corpus.empty()) {
     auto corpus = read_corpus(flags.corpus);
     if (!corpus) {
@@ -175,12 +187,13 @@ Command add_zoo(CLI::App& program) {
       ->capture_default_str();
   app->add_option(
          "--engine", flags->engines,
-         "check (random traces), simulate (a simulated engine), corpus (kept traces). May be given many times. "
+         "check (random traces), simulate (a simulated engine), explorer (every sequence in small scopes), corpus "
+         "(kept traces). May be given many times. "
          "Default: all, corpus where --corpus names one")
       ->type_name("NAME")
       ->take_all()
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"check", "simulate", "corpus"}));
+      ->check(CLI::IsMember({"check", "simulate", "explorer", "corpus"}));
   app->add_option("--seeds", flags->seeds, "Runs of check and of simulate, seeds 1 to N; figures are medians")
       ->type_name("N")
       ->check(whole_number(1, 1000))
@@ -188,6 +201,10 @@ Command add_zoo(CLI::App& program) {
   app->add_option("--traces", flags->traces, "Traces of a run of check, at most")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000'000))
+      ->capture_default_str();
+  app->add_option("--states", flags->states, "States of a scope that the explorer goes through, at most")
+      ->type_name("N")
+      ->check(whole_number(1, 4'000'000'000))
       ->capture_default_str();
   app->add_option("--corpus", flags->corpus,
                   "Folder of traces; each is replayed on the fault that its `# mutant:` names")

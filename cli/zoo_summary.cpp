@@ -52,6 +52,9 @@ std::vector<std::string> heading(const ZooSummary& summary) {
   if (has(summary, ZooEngine::simulate)) {
     cells.insert(cells.end(), {"simulate", "until caught"});
   }
+  if (has(summary, ZooEngine::explorer)) {
+    cells.insert(cells.end(), {"explorer", "shortest"});
+  }
   if (has(summary, ZooEngine::corpus)) {
     cells.emplace_back("corpus");
   }
@@ -69,6 +72,10 @@ std::vector<std::string> line_of(const ZooRow& row, const ZooSummary& summary) {
     const ZooCell& simulate = row.cell(ZooEngine::simulate);
     cells.insert(cells.end(), {sight_text(simulate), effort_text(simulate)});
   }
+  if (has(summary, ZooEngine::explorer)) {
+    const ZooCell& explorer = row.cell(ZooEngine::explorer);
+    cells.insert(cells.end(), {sight_text(explorer), explorer.caught == 0 ? "" : fmt::format("{}", explorer.ops)});
+  }
   if (has(summary, ZooEngine::corpus)) {
     cells.push_back(sight_text(row.cell(ZooEngine::corpus)));
   }
@@ -80,12 +87,31 @@ std::size_t caught_by(const ZooSummary& summary, ZooEngine engine) {
                                                 [&](const ZooRow& row) { return row.cell(engine).caught > 0; }));
 }
 
+/// How near shrinking comes to the shortest traces.
+std::string shrinking_text(const std::vector<ZooRow>& rows) {
+  std::size_t known = 0;
+  std::size_t reached = 0;
+  std::int64_t most = 0;
+  for (const ZooRow& row : rows) {
+    if (const std::optional<std::int64_t> above = row.above_optimum()) {
+      ++known;
+      reached += *above <= 0 ? 1 : 0;
+      most = std::max(most, *above);
+    }
+  }
+  return fmt::format("; {} of {} shrunk to the shortest trace, the others to {} more op{} at most", reached, known, most,
+                     most == 1 ? "" : "s");
+}
+
 std::string closing(const ZooSummary& summary) {
   const std::size_t all = summary.rows.size();
   std::string text = fmt::format("{} of {} faults caught", all - survivors(summary.rows), all);
   for (const ZooEngine engine : summary.engines) {
     text += fmt::format("{} {} {}", engine == summary.engines.front() ? ":" : ",", zoo_engine_name(engine),
                         caught_by(summary, engine));
+  }
+  if (has(summary, ZooEngine::check) && has(summary, ZooEngine::explorer)) {
+    text += shrinking_text(summary.rows);
   }
   return text + (summary.complete ? "" : "; interrupted, the rest was not run");
 }
@@ -162,6 +188,8 @@ std::string zoo_json(const ZooSummary& summary) {
       fault[std::string(zoo_engine_name(engine))] = cell_json(row.cell(engine));
     }
     fault["shrunk_ops_median"] = row.shrunk_ops;
+    const std::optional<std::int64_t> above = row.above_optimum();
+    fault["shrunk_above_shortest"] = above ? Json(*above) : Json(nullptr);
     fault["unexpected"] = row.unexpected;
     fault["caught"] = row.caught();
     json["faults"].push_back(std::move(fault));

@@ -19,7 +19,7 @@ else()
 
   add_library(poolproof_cli STATIC ${cli_sources})
   set_target_properties(poolproof_cli PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(poolproof_cli PUBLIC poolproof_recording CLI11::CLI11 nlohmann_json::nlohmann_json
+  target_link_libraries(poolproof_cli PUBLIC poolproof_explorer poolproof_recording CLI11::CLI11 nlohmann_json::nlohmann_json
                                       PRIVATE poolproof_flags poolproof_fmt)
   target_compile_definitions(poolproof_cli PRIVATE POOLPROOF_VERSION="${PROJECT_VERSION}")
   poolproof_embed(poolproof_cli ${PROJECT_SOURCE_DIR}/cli/page/simulate.html cli/simulation_page_template.hpp

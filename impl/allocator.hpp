@@ -26,16 +26,24 @@ struct Segment {
 
 class Foresight;
 class PoolMemory;
+class StateDigest;
 
 class Allocator {
  public:
   Allocator() = default;
   virtual ~Allocator() = default;
-  Allocator& operator=(const Allocator&) = delete;
-  Allocator& operator=(Allocator&&) = delete;
 
-  /// An independent copy in the same state (the explorer's snapshots), or null when this cannot be copied.
+  // For the explorer, which runs every sequence of ops and goes back to former states all the time. An implementation
+  // without a copy or a digest cannot be explored.
+
+  /// An independent copy in the same state, or null when this cannot be copied.
   [[nodiscard]] virtual std::unique_ptr<Allocator> clone() const = 0;
+  /// Becomes a copy of `other`, a clone of this or of what this is a clone of. False: nothing was done, clone instead.
+  /// What saves the explorer most of its time: buffers are kept.
+  virtual bool assign(const Allocator& /*other*/) { return false; }
+  /// All that later answers depend on (model/state_digest.hpp): two states of one digest answer alike for ever. What
+  /// is left out, the explorer takes for the same in all states. False: this does not show it.
+  virtual bool digest(StateDigest& /*out*/) const { return false; }
 
   // Lending. served: `out` holds exactly the new locs, in order. refused: it does not fit, nothing changed in either
   // pool and `out` is ignored. `out` is reused between calls; resize it only once the call is known to fit.
@@ -119,6 +127,8 @@ class Allocator {
  protected:
   Allocator(const Allocator&) = default;
   Allocator(Allocator&&) = default;
+  Allocator& operator=(const Allocator&) = default;
+  Allocator& operator=(Allocator&&) = default;
 };
 
 }  // namespace poolproof

@@ -75,6 +75,25 @@ std::unique_ptr<Allocator> RankedAllocator::clone() const {
   return copy;
 }
 
+bool RankedAllocator::assign(const Allocator& other) {
+  const auto& ranked = static_cast<const RankedAllocator&>(other);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (!ranks_[i]->assign(*ranked.ranks_[i])) {
+      ranks_[i] = ranked.ranks_[i]->clone();
+    }
+  }
+  last_ = ranked.last_;
+  failure_ = ranked.failure_;
+  breakdown_ = ranked.breakdown_;
+  disagreement_ = ranked.disagreement_;
+  return true;
+}
+
+bool RankedAllocator::digest(StateDigest& out) const {
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [&](const std::unique_ptr<Allocator>& rank) { return rank->digest(out); });
+}
+
 // ---- what went wrong
 
 bool RankedAllocator::beyond_repair() const {

@@ -31,6 +31,8 @@ class RankedAllocator final : public Allocator {
   RankedAllocator(std::vector<std::unique_ptr<Allocator>> ranks, const Geometry& geometry);
 
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override;
+  bool assign(const Allocator& other) override;
+  bool digest(StateDigest& out) const override;
   Answer alloc(Tokens tokens, Locs& out) override;
   Answer alloc_extend(std::span<const Pos> prefix_lens, std::span<const Pos> seq_lens, std::span<const Loc> last_locs,
                       Locs& out) override;

@@ -94,7 +94,9 @@ void Machine::State::append_page_locs(Page which, Locs& out) const {
   }
 }
 
-Machine::Machine(const Geometry& geometry) : state_(std::make_unique<State>()) { state_->reset(geometry); }
+Machine::Machine(const Geometry& geometry, std::size_t life_events) : state_(std::make_unique<State>(life_events)) {
+  state_->reset(geometry);
+}
 Machine::~Machine() = default;
 Machine::Machine(const Machine& other) : state_(std::make_unique<State>(*other.state_)) {}
 Machine& Machine::operator=(const Machine& other) {

@@ -22,6 +22,9 @@
 
 namespace poolproof {
 
+class GenerationNames;
+class StateDigest;
+
 /// The arguments of the allocator call behind an op, resolved from rows; buffers are reused from op to op.
 struct Plan {
   OpIndex op = 0;
@@ -58,9 +61,12 @@ struct Observation {
 
 class Machine {
  public:
-  explicit Machine(const Geometry& geometry);
+  /// Page histories go back over so many events of all pages, a power of two. A machine that is copied often and never
+  /// asked for one keeps few: they are most of what a copy costs.
+  explicit Machine(const Geometry& geometry, std::size_t life_events = Ledger::default_capacity);
   ~Machine();
   Machine(const Machine&);
+  /// Between ops. Allocates nothing once the buffers are warm.
   Machine& operator=(const Machine&);
   Machine(Machine&&) noexcept;
   Machine& operator=(Machine&&) noexcept;
@@ -125,6 +131,11 @@ class Machine {
   /// Is all memory under this tag paused, is all of it resident? With `all` neither may be.
   [[nodiscard]] bool paused(MemoryTag tag) const;
   [[nodiscard]] bool resident(MemoryTag tag) const;
+  /// The state between ops (model/state_digest.hpp), for pools without memory: two machines of one digest say the same
+  /// about the same ops and answers from here on, in other words perhaps; which row is which does not count. `out` has
+  /// the names that name_generations gave.
+  void name_generations(GenerationNames& names) const;
+  void digest(StateDigest& out) const;
   /// Would `op` be admitted now? Costs an admit; changes nothing that can be observed.
   [[nodiscard]] bool admits(const Op& op);
 

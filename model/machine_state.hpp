@@ -124,6 +124,17 @@ struct Snapshot {
   std::vector<RowState> rows;
 };
 
+/// What a call leaves behind for the next step alone: no part of a copy.
+template <typename T>
+struct Scratch : T {
+  Scratch() = default;
+  ~Scratch() = default;
+  Scratch(const Scratch& /*other*/) : T() {}
+  Scratch(Scratch&&) noexcept = default;
+  Scratch& operator=(const Scratch& /*other*/) { return *this; }
+  Scratch& operator=(Scratch&&) noexcept = default;
+};
+
 struct Machine::State {
   Geometry geo;  ///< sizes as resized
   PoolState full;
@@ -148,16 +159,18 @@ struct Machine::State {
   std::uint32_t touch = 0;
   std::uint32_t touch_deferred = 0;
 
+  std::int32_t shift = 0;  ///< log2(page)
+
   // Scratch between admit and observe.
-  std::vector<Lending> lendings;
-  std::vector<Piece> pieces;  ///< of a free: sorted and merged
-  std::vector<Page> touched_full;
-  std::vector<Page> touched_swa;
+  Scratch<std::vector<Lending>> lendings;
+  Scratch<std::vector<Piece>> pieces;  ///< of a free: sorted and merged
+  Scratch<std::vector<Page>> touched_full;
+  Scratch<std::vector<Page>> touched_swa;
   std::int64_t need_full = 0;
   std::int64_t need_swa = 0;
-  std::int32_t shift = 0;  ///< log2(page)
-  Plan trial;              ///< of admits()
+  Scratch<Plan> trial;  ///< of admits()
 
+  explicit State(std::size_t life_events) : ledger(life_events) {}
   void reset(const Geometry& geometry);
   void reset_pools();
 
@@ -309,6 +322,13 @@ struct Machine::State {
   static void restore_pool(PoolState& now, const PoolState& then);
   void mark_written(Pool which, Loc loc, std::size_t count);
   void forget_ring(const RowState& r, Range range);
+
+  // machine_digest.cpp
+  void name_generations(GenerationNames& names) const;
+  void digest(StateDigest& out) const;
+  void digest_stored(const PoolState& p, StateDigest& out) const;
+  [[nodiscard]] std::uint64_t digest_rows(const GenerationNames& names) const;
+  [[nodiscard]] bool in_force(std::size_t cell) const;
 
   // machine.cpp
   [[nodiscard]] Fault unexpected_refusal(const Op& op) const;

@@ -9,17 +9,17 @@
 namespace poolproof {
 
 Lockstep::Lockstep(Machine& machine, Allocator& allocator)
-    : machine_(machine), allocator_(allocator), memory_(allocator.memory()) {}
+    : machine_(machine), allocator_(&allocator), memory_(allocator.memory()) {}
 
 Verdict Lockstep::failure_verdict(const std::string& doing) const {
   Verdict verdict;
   verdict.cause = ImplementationFailure{};
-  if (std::optional<Breakdown> breakdown = allocator_.breakdown()) {
+  if (std::optional<Breakdown> breakdown = allocator_->breakdown()) {
     verdict.cause = *std::move(breakdown);
   }
   verdict.op = plan_.op;
-  verdict.what = doing + ": " + allocator_.failure();
-  if (std::optional<Disagreement> disagreement = allocator_.disagreement()) {
+  verdict.what = doing + ": " + allocator_->failure();
+  if (std::optional<Disagreement> disagreement = allocator_->disagreement()) {
     verdict.cause = Invariant::ranks_agree;
     verdict.what = std::move(disagreement->what);
     verdict.expected = std::move(disagreement->expected);
@@ -30,7 +30,7 @@ Verdict Lockstep::failure_verdict(const std::string& doing) const {
 
 std::optional<Verdict> Lockstep::start() {
   plan_.op = 0;
-  if (allocator_.gauges(observation_.gauges) != Answer::served) {
+  if (allocator_->gauges(observation_.gauges) != Answer::served) {
     return failure_verdict("reading the counters");
   }
   std::optional<Verdict> verdict = machine_.begin(observation_.gauges);
@@ -45,7 +45,7 @@ std::optional<Verdict> Lockstep::start() {
 
 /// A wrong count is a symptom: the lists, where they can be seen, may show what broke first.
 std::optional<Verdict> Lockstep::refine(std::optional<Verdict> verdict) {
-  if (verdict && verdict->allocator_fault() && allocator_.census(census_) == Answer::served) {
+  if (verdict && verdict->allocator_fault() && allocator_->census(census_) == Answer::served) {
     return machine_.explain(std::move(*verdict), census_);
   }
   return verdict;
@@ -66,14 +66,14 @@ std::optional<Verdict> Lockstep::step(const Op& op) {
   if (gather_translations() == Answer::failed) {
     return failure_verdict("translating locs");
   }
-  if (allocator_.gauges(observation_.gauges) != Answer::served) {
+  if (allocator_->gauges(observation_.gauges) != Answer::served) {
     return failure_verdict("reading the counters");
   }
   return refine(machine_.observe(op, plan_, observation_));
 }
 
 std::optional<Verdict> Lockstep::census() {
-  const Answer answer = allocator_.census(census_);
+  const Answer answer = allocator_->census(census_);
   if (answer == Answer::failed) {
     return failure_verdict("the census");
   }
@@ -248,7 +248,7 @@ Answer Lockstep::call_memory(const Op& op) {
 
 Answer Lockstep::call(const Op& op) {
   return std::visit(
-      Caller(allocator_, memory_, plan_, locs_, call_locs_, segments_, full_stamps_, swa_stamps_, observation_), op);
+      Caller(*allocator_, memory_, plan_, locs_, call_locs_, segments_, full_stamps_, swa_stamps_, observation_), op);
 }
 
 Answer Lockstep::gather_translations() {
@@ -261,7 +261,7 @@ Answer Lockstep::gather_translations() {
     return Answer::served;
   }
   translations_.resize(probes.size());
-  const Answer answer = allocator_.translate_loc_from_full_to_swa(probes, translations_);
+  const Answer answer = allocator_->translate_loc_from_full_to_swa(probes, translations_);
   observation_.translations = translations_;
   return answer;
 }

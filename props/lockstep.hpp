@@ -18,6 +18,12 @@ class Lockstep {
  public:
   Lockstep(Machine& machine, Allocator& allocator);
 
+  /// Goes on with another implementation, in the same state as the one before; it outlives this.
+  void drive(Allocator& allocator) {
+    allocator_ = &allocator;
+    memory_ = allocator.memory();
+  }
+
   /// Checks the counters of the fresh implementation.
   std::optional<Verdict> start();
   /// One op. A caller-fault verdict leaves machine and implementation untouched.
@@ -36,7 +42,7 @@ class Lockstep {
   Verdict failure_verdict(const std::string& doing) const;
 
   Machine& machine_;
-  Allocator& allocator_;
+  Allocator* allocator_;
   PoolMemory* memory_;  ///< the allocator's; null: it builds none
   Plan plan_;
   Observation observation_;

@@ -83,8 +83,19 @@ class DeviceArray {
     }
   }
   DeviceArray(DeviceArray&& other) noexcept { swap(other); }
-  DeviceArray& operator=(DeviceArray other) noexcept {
-    swap(other);
+  /// Of one size on one device the memory is kept.
+  DeviceArray& operator=(const DeviceArray& other) {
+    if (device_ == other.device_ && size_ == other.size_) {
+      copy_from(other.data_, other.size_);
+    } else {
+      DeviceArray copy(other);
+      swap(copy);
+    }
+    return *this;
+  }
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    DeviceArray taken(std::move(other));
+    swap(taken);
     return *this;
   }
   ~DeviceArray() {

@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "model/state_digest.hpp"
+
 namespace poolproof {
 namespace {
 
@@ -53,6 +55,7 @@ DevicePools::DevicePools(std::shared_ptr<Device> device, const Geometry& geometr
 }
 
 DevicePools::DevicePools(const DevicePools& other) = default;
+DevicePools& DevicePools::operator=(const DevicePools& other) = default;
 
 std::unique_ptr<DevicePools> DevicePools::clone() const { return std::unique_ptr<DevicePools>(new DevicePools(*this)); }
 
@@ -545,6 +548,58 @@ void DevicePools::download_lists(Pool which, PoolCensus& out) {
 void DevicePools::download_mapping(std::vector<Loc>& out) {
   out.resize(static_cast<std::size_t>(mapping_.size()));
   mapping_.download(out);
+}
+
+namespace {
+
+template <typename Number>
+void digest_array(const DeviceArray<Number>& array, std::int64_t count, StateDigest& out) {
+  std::vector<Number> numbers(static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, array.size())));
+  array.download(numbers);
+  out.numbers(numbers);
+}
+
+void digest_stamps(const DeviceArray<Stamp>& array, StateDigest& out) {
+  std::vector<Stamp> stamps(static_cast<std::size_t>(array.size()));
+  array.download(stamps);
+  out.stamps(stamps);
+}
+
+void digest_known(const KnownCounts& known, StateDigest& out) {
+  for (const KnownCount& count : {known.free, known.staged, known.deferred}) {
+    out.number(static_cast<std::uint64_t>(count.at_least) << 1U | (count.exact ? 1U : 0U));
+  }
+}
+
+}  // namespace
+
+void DevicePools::digest(StateDigest& out) const {
+  DeviceCounters now;
+  counters_.download({&now, 1});
+  const auto pool = [&](const PoolMemory& memory, const DeviceCounters::PoolCounters& counts) {
+    digest_array(memory.free, counts.free, out);
+    digest_array(memory.staged, counts.staged, out);
+    digest_array(memory.deferred, counts.deferred, out);
+    digest_array(memory.marks, memory.marks.size(), out);
+    out.number(static_cast<std::uint64_t>(counts.first_marked_word));
+    out.number(static_cast<std::uint64_t>(counts.last_marked_word));
+  };
+  pool(full_, now.full);
+  pool(swa_, now.swa);
+  digest_known(known_full_, out);
+  digest_known(known_swa_, out);
+  out.number(static_cast<std::uint64_t>(geometry_.full) << 1U | (group_open_ ? 1U : 0U));
+  digest_array(mapping_, mapping_.size(), out);
+  digest_stamps(full_kv_, out);
+  digest_stamps(swa_kv_, out);
+  for (const auto& [key, snapshot] : snapshots_) {
+    out.number(key);
+    digest_array(snapshot.full_free, snapshot.counters.full.free, out);
+    digest_array(snapshot.full_staged, snapshot.counters.full.staged, out);
+    digest_array(snapshot.swa_free, snapshot.counters.swa.free, out);
+    digest_array(snapshot.swa_staged, snapshot.counters.swa.staged, out);
+    digest_array(snapshot.mapping, snapshot.mapping.size(), out);
+  }
 }
 
 Loc DevicePools::mapping_tail() {

@@ -24,6 +24,8 @@
 
 namespace poolproof {
 
+class StateDigest;
+
 /// A batch to extend: lengths on the host, to count from, and the same in device memory, to work on.
 struct ExtendBatch {
   std::span<const Pos> prefix_lens;
@@ -59,9 +61,11 @@ class DevicePools {
   /// The geometry is a checked one. Throws StorageError when memory does not suffice.
   DevicePools(std::shared_ptr<Device> device, const Geometry& geometry);
   virtual ~DevicePools() = default;
-  DevicePools& operator=(const DevicePools&) = delete;
+  DevicePools(DevicePools&&) = delete;
   DevicePools& operator=(DevicePools&&) = delete;
   [[nodiscard]] virtual std::unique_ptr<DevicePools> clone() const;
+  /// Becomes a copy of `other`, a clone of this or of what this is a clone of.
+  virtual void assign(const DevicePools& other) { *this = other; }
 
   [[nodiscard]] const Geometry& geometry() const { return geometry_; }
   [[nodiscard]] Device& device() const { return *device_; }
@@ -127,6 +131,8 @@ class DevicePools {
   /// Lists as the contract has them: next to be lent first. Waits.
   void download_lists(Pool which, PoolCensus& out);
   void download_mapping(std::vector<Loc>& out);
+  /// All that later answers depend on. Waits.
+  virtual void digest(StateDigest& out) const;
   /// The mapping's last entry. Waits.
   [[nodiscard]] Loc mapping_tail();
 
@@ -154,6 +160,7 @@ class DevicePools {
   };
 
   DevicePools(const DevicePools& other);
+  DevicePools& operator=(const DevicePools& other);
 
   // The steps. Mutants in device code override one, to launch a kernel of their own.
 

@@ -291,6 +291,11 @@ class DeviceKvStore final : public KvStore {
       values_.download(out);
     }
   }
+  [[nodiscard]] std::span<const Stamp> rows() const override {
+    fetched_.resize(static_cast<std::size_t>(stamps_.size()));
+    stamps_.download(fetched_);
+    return fetched_;
+  }
 
  private:
   static std::int64_t blocks_for(std::int64_t count) {
@@ -309,6 +314,7 @@ class DeviceKvStore final : public KvStore {
   mutable DeviceArray<Stamp> stamps_;
   mutable Argument rows_;
   mutable DeviceArray<Stamp> values_;
+  mutable std::vector<Stamp> fetched_;
 };
 
 class DeviceStorage final : public Storage {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/state_digest.hpp"
+
 namespace poolproof {
 namespace {
 
@@ -273,6 +275,19 @@ Answer DeviceTwin::census(Census& out) {
   out.mapping = mapping_;
   out.free_slots.assign(slots_.free_list().rbegin(), slots_.free_list().rend());
   return Answer::served;
+}
+
+bool DeviceTwin::assign(const Allocator& other) {
+  const auto& twin = static_cast<const DeviceTwin&>(other);
+  pools_->assign(*twin.pools_);
+  slots_ = twin.slots_;
+  return true;
+}
+
+bool DeviceTwin::digest(StateDigest& out) const {
+  pools_->digest(out);
+  out.numbers(slots_.free_list());
+  return true;
 }
 
 std::string DeviceTwin::failure() const {

@@ -6,7 +6,8 @@
 
 namespace poolproof {
 
-/// T has `std::unique_ptr<T> clone() const`. Never empty but after it was moved from, when it can be assigned to alone.
+/// T has `std::unique_ptr<T> clone() const`, and `bool assign(const T&)`, which is tried before a clone is made: false
+/// where it cannot become a copy of the other in place. Never empty but after it was moved from, when it can be assigned to alone.
 template <typename T>
 class Cloned {
  public:
@@ -15,7 +16,7 @@ class Cloned {
   Cloned(const Cloned& other) : value_(other.value_->clone()) {}
   Cloned(Cloned&&) noexcept = default;
   Cloned& operator=(const Cloned& other) {
-    if (this != &other) {
+    if (this != &other && (value_ == nullptr || !value_->assign(*other.value_))) {
       value_ = other.value_->clone();
     }
     return *this;

@@ -69,6 +69,21 @@ std::unique_ptr<Allocator> GuardedAllocator::clone() const {
   return std::unique_ptr<Allocator>(new GuardedAllocator(*std::move(error)));
 }
 
+bool GuardedAllocator::assign(const Allocator& other) {
+  const auto& guard = static_cast<const GuardedAllocator&>(other);
+  if (error_ || guard.error_ || memory_) {
+    return false;
+  }
+  try {
+    return inner_->assign(*guard.inner_);
+  } catch (const StorageError& error) {
+    error_ = error;
+    return true;
+  }
+}
+
+bool GuardedAllocator::digest(StateDigest& out) const { return !error_ && !memory_ && inner_->digest(out); }
+
 std::string GuardedAllocator::failure() const { return error_ ? error_->what() : inner_->failure(); }
 
 std::optional<Breakdown> GuardedAllocator::breakdown() const {

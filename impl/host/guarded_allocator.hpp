@@ -18,6 +18,8 @@ class GuardedAllocator final : public Allocator {
 
   /// Null when the inner one's is. When copying breaks down, the copy has failed and this goes on.
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override;
+  bool assign(const Allocator& other) override;
+  bool digest(StateDigest& out) const override;
 
   Answer alloc(Tokens tokens, Locs& out) override;
   Answer alloc_extend(std::span<const Pos> prefix_lens, std::span<const Pos> seq_lens, std::span<const Loc> last_locs,

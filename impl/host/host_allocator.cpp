@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "model/state_digest.hpp"
+
 namespace poolproof {
 
 HostAllocator::HostAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage)
@@ -226,6 +228,19 @@ Answer HostAllocator::census(Census& out) {
   out.mapping = {};
   out.free_slots.assign(slots_.free_list().rbegin(), slots_.free_list().rend());
   return Answer::served;
+}
+
+bool HostAllocator::digest(StateDigest& out) const {
+  for (const Pool which : {Pool::full, Pool::swa}) {
+    const PageLists& lists = pool(which).lists();
+    out.numbers(lists.free);
+    out.numbers(lists.staged);
+    out.numbers(deferred_[static_cast<std::size_t>(which)]);
+  }
+  out.number(static_cast<std::uint64_t>(pool(Pool::full).size()) | (group_open_ ? 1ULL << 63U : 0));
+  out.numbers(slots_.free_list());
+  out.stamps(full_kv_->rows());
+  return true;
 }
 
 }  // namespace poolproof

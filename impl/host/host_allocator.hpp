@@ -52,6 +52,7 @@ class HostAllocator : public Allocator {
 
   Answer gauges(Gauges& out) override;
   Answer census(Census& out) override;
+  bool digest(StateDigest& out) const override;
   [[nodiscard]] PoolMemory* memory() override { return storage_->memory(); }
 
  protected:

@@ -16,6 +16,10 @@ class HostKvStore final : public KvStore {
   explicit HostKvStore(std::int64_t rows) : stamps_(static_cast<std::size_t>(rows)) {}
 
   [[nodiscard]] std::unique_ptr<KvStore> clone() const override { return std::make_unique<HostKvStore>(*this); }
+  bool assign(const KvStore& other) override {
+    *this = static_cast<const HostKvStore&>(other);
+    return true;
+  }
 
   void store(std::span<const std::int64_t> rows, std::span<const Stamp> stamps) override {
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -27,6 +31,7 @@ class HostKvStore final : public KvStore {
       out[i] = stamps_[static_cast<std::size_t>(rows[i])];
     }
   }
+  [[nodiscard]] std::span<const Stamp> rows() const override { return stamps_.span(); }
 
  private:
   ZeroedArray<Stamp> stamps_;

@@ -18,6 +18,10 @@ class HostMapping final : public Mapping {
   explicit HostMapping(std::int64_t length) { HostMapping::reset(length); }
 
   [[nodiscard]] std::unique_ptr<Mapping> clone() const override;
+  bool assign(const Mapping& other) override {
+    *this = static_cast<const HostMapping&>(other);
+    return true;
+  }
   void reset(std::int64_t length) override;
   void translate(std::span<const Loc> full, std::span<Loc> out) const override;
   void pair(std::span<const Loc> full, std::span<const Loc> swa) override;

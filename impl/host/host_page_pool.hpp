@@ -14,6 +14,10 @@ class HostPagePool final : public PagePool {
   HostPagePool(Tokens size, Tokens page, bool need_sort);
 
   [[nodiscard]] std::unique_ptr<PagePool> clone() const override;
+  bool assign(const PagePool& other) override {
+    *this = static_cast<const HostPagePool&>(other);
+    return true;
+  }
   void clear() override;
   void merge_staged() override;
   void lend(std::span<Loc> out) override;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/state_digest.hpp"
+
 namespace poolproof {
 
 HybridAllocator::HybridAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage)
@@ -11,6 +13,25 @@ HybridAllocator::HybridAllocator(const Geometry& geometry, std::shared_ptr<const
       swa_kv_(new_swa_kv()) {}
 
 std::unique_ptr<Allocator> HybridAllocator::clone() const { return std::make_unique<HybridAllocator>(*this); }
+
+bool HybridAllocator::assign(const Allocator& other) {
+  *this = static_cast<const HybridAllocator&>(other);
+  return true;
+}
+
+bool HybridAllocator::digest(StateDigest& out) const {
+  out.numbers(mapping_->entries());
+  out.stamps(swa_kv_->rows());
+  for (const auto& [key, snapshot] : snapshots_) {
+    out.number(key);
+    for (const PageLists* lists : {&snapshot.full, &snapshot.swa}) {
+      out.numbers(lists->free);
+      out.numbers(lists->staged);
+    }
+    out.numbers(snapshot.mapping->entries());
+  }
+  return HostAllocator::digest(out);
+}
 
 Cloned<KvStore> HybridAllocator::new_swa_kv() const {
   const Geometry& g = geometry();

@@ -17,11 +17,11 @@ namespace poolproof {
 class Mapping {
  public:
   virtual ~Mapping() = default;
-  Mapping& operator=(const Mapping&) = delete;
-  Mapping& operator=(Mapping&&) = delete;
 
   /// An independent copy in the same state, in the same storage.
   [[nodiscard]] virtual std::unique_ptr<Mapping> clone() const = 0;
+  /// Becomes a copy of `other`, which came of the same storage. False: it cannot in place, and is as it was.
+  virtual bool assign(const Mapping& /*other*/) { return false; }
 
   /// As new, of `length` entries (Geometry::mapping_length()): no loc has a peer.
   virtual void reset(std::int64_t length) = 0;
@@ -61,6 +61,8 @@ class Mapping {
   Mapping() = default;
   Mapping(const Mapping&) = default;
   Mapping(Mapping&&) = default;
+  Mapping& operator=(const Mapping&) = default;
+  Mapping& operator=(Mapping&&) = default;
 };
 
 }  // namespace poolproof

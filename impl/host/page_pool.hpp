@@ -29,11 +29,11 @@ class PagePool {
   /// free when the implementation's constructor has ended.
   PagePool(Tokens size, Tokens page, bool need_sort);
   virtual ~PagePool() = default;
-  PagePool& operator=(const PagePool&) = delete;
-  PagePool& operator=(PagePool&&) = delete;
 
   /// An independent copy in the same state, in the same storage.
   [[nodiscard]] virtual std::unique_ptr<PagePool> clone() const = 0;
+  /// Becomes a copy of `other`, which came of the same storage. False: it cannot in place, and is as it was.
+  virtual bool assign(const PagePool& /*other*/) { return false; }
 
   [[nodiscard]] Tokens size() const { return size_; }
   [[nodiscard]] Tokens page() const { return page_; }
@@ -96,6 +96,8 @@ class PagePool {
  protected:
   PagePool(const PagePool&) = default;
   PagePool(PagePool&&) = default;
+  PagePool& operator=(const PagePool&) = default;
+  PagePool& operator=(PagePool&&) = default;
 
   /// Each call that changes a list ends with this: the lengths that the lists have now.
   void set_lengths(std::int64_t free_pages, std::int64_t staged_pages) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/state_digest.hpp"
+
 namespace poolproof {
 
 PureSwaAllocator::PureSwaAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage)
@@ -13,6 +15,16 @@ Cloned<KvStore> PureSwaAllocator::new_swa_kv() const {
 }
 
 std::unique_ptr<Allocator> PureSwaAllocator::clone() const { return std::make_unique<PureSwaAllocator>(*this); }
+
+bool PureSwaAllocator::assign(const Allocator& other) {
+  *this = static_cast<const PureSwaAllocator&>(other);
+  return true;
+}
+
+bool PureSwaAllocator::digest(StateDigest& out) const {
+  out.stamps(swa_kv_->rows());
+  return SingleAllocator::digest(out);
+}
 
 void PureSwaAllocator::free_pages(Side side, std::span<const Page> full_pages) {
   if (side != Side::full) {

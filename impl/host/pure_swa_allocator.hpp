@@ -12,6 +12,8 @@ class PureSwaAllocator : public SingleAllocator {
   explicit PureSwaAllocator(const Geometry& geometry, std::shared_ptr<const Storage> storage = host_storage());
 
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override;
+  bool assign(const Allocator& other) override;
+  bool digest(StateDigest& out) const override;
 
   /// refused: the identity cannot be edited.
   Answer set_full_to_swa_mapping(std::span<const Loc> full, std::span<const Loc> swa) override;

@@ -1,8 +1,24 @@
 #include "impl/host/single_allocator.hpp"
 
+#include "model/state_digest.hpp"
+
 namespace poolproof {
 
 std::unique_ptr<Allocator> SingleAllocator::clone() const { return std::make_unique<SingleAllocator>(*this); }
+
+bool SingleAllocator::assign(const Allocator& other) {
+  *this = static_cast<const SingleAllocator&>(other);
+  return true;
+}
+
+bool SingleAllocator::digest(StateDigest& out) const {
+  for (const auto& [key, lists] : snapshots_) {
+    out.number(key);
+    out.numbers(lists.free);
+    out.numbers(lists.staged);
+  }
+  return HostAllocator::digest(out);
+}
 
 Answer SingleAllocator::alloc(Tokens tokens, Locs& out) {
   if (!make_room(Pool::full, pool(Pool::full).pages_of(tokens))) {

@@ -16,6 +16,8 @@ class SingleAllocator : public HostAllocator {
       : HostAllocator(geometry, std::move(storage)) {}
 
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override;
+  bool assign(const Allocator& other) override;
+  bool digest(StateDigest& out) const override;
 
   Answer alloc(Tokens tokens, Locs& out) override;
   Answer alloc_extend(std::span<const Pos> prefix_lens, std::span<const Pos> seq_lens, std::span<const Loc> last_locs,

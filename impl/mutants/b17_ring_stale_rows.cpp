@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "impl/mutants/mutants.hpp"
+#include "model/state_digest.hpp"
 
 namespace poolproof {
 namespace {
@@ -22,6 +23,11 @@ class RingStaleRows final : public Mutated<RingStaleRows, HybridAllocator> {
   Answer resize(Tokens full, Tokens swa) override {
     forget_rows();
     return HybridAllocator::resize(full, swa);
+  }
+
+  bool digest(StateDigest& out) const override {
+    out.numbers(positions_);
+    return HybridAllocator::digest(out);
   }
 
   Answer write_swa(std::span<const Loc> full_locs, std::int64_t slot, Pos first_pos,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "impl/mutants/mutants.hpp"
+#include "model/state_digest.hpp"
 
 namespace poolproof {
 namespace {
@@ -11,6 +12,11 @@ namespace {
 class GroupedFreeLateResolve final : public Mutated<GroupedFreeLateResolve, HybridAllocator> {
  public:
   using Mutated::Mutated;
+
+  bool digest(StateDigest& out) const override {
+    out.numbers(unresolved_);
+    return HybridAllocator::digest(out);
+  }
 
  protected:
   void free_swa_pages(Side side, std::span<const Page> full_pages) override {

@@ -3,6 +3,7 @@
 // Needs: any pool. Expected first: AVAIL_LE_SIZE once all is free, AVAIL_EXACT while pages are lent,
 // GROUP_DRAINS at the end of a group.
 #include "impl/mutants/mutants.hpp"
+#include "model/state_digest.hpp"
 
 namespace poolproof {
 namespace {
@@ -19,6 +20,11 @@ class CreditedTwice final : public Mutated<CreditedTwice<Twin>, Twin> {
   Answer resize(Tokens full, Tokens swa) override {
     extra_ = 0;
     return Twin::resize(full, swa);
+  }
+
+  bool digest(StateDigest& out) const override {
+    out.number(static_cast<std::uint64_t>(extra_));
+    return Twin::digest(out);
   }
 
   Answer gauges(Gauges& out) override {

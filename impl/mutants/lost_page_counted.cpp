@@ -5,6 +5,7 @@
 #include <map>
 
 #include "impl/mutants/mutants.hpp"
+#include "model/state_digest.hpp"
 
 namespace poolproof {
 namespace {
@@ -31,6 +32,15 @@ class LostPageCounted final : public Mutated<LostPageCounted<Twin>, Twin> {
   Answer restore_state(std::uint32_t key) override {
     lost_ = kept_[key];
     return Twin::restore_state(key);
+  }
+
+  bool digest(StateDigest& out) const override {
+    out.number(static_cast<std::uint64_t>(lost_));
+    for (const auto& [key, lost] : kept_) {
+      out.number(key);
+      out.number(static_cast<std::uint64_t>(lost));
+    }
+    return Twin::digest(out);
   }
 
   Answer gauges(Gauges& out) override {

@@ -21,6 +21,10 @@ class Mutated : public Twin {
   [[nodiscard]] std::unique_ptr<Allocator> clone() const override {
     return std::make_unique<Mutant>(static_cast<const Mutant&>(*this));
   }
+  bool assign(const Allocator& other) override {
+    static_cast<Mutant&>(*this) = static_cast<const Mutant&>(other);
+    return true;
+  }
 };
 
 /// The words and conditions of a registry entry.

@@ -23,6 +23,9 @@ class SavedKvStore final : public KvStore {
     pools_->store(side_, rows, stamps);
   }
   void load(std::span<const std::int64_t> rows, std::span<Stamp> out) const override { pools_->load(side_, rows, out); }
+  [[nodiscard]] std::span<const Stamp> rows() const override {
+    throw StorageError("pools in a memory saver do not show their KV as a whole", "saver:shown");
+  }
 
  private:
   std::shared_ptr<SavedPools> pools_;

@@ -13,7 +13,7 @@
 namespace poolproof {
 namespace {
 
-constexpr std::array<std::string_view, zoo_engine_count> engine_names = {"check", "simulate", "corpus"};
+constexpr std::array<std::string_view, zoo_engine_count> engine_names = {"check", "simulate", "corpus", "explorer"};
 
 /// A simulated engine is given up after so many ops: by then it has served everything many times over.
 constexpr std::uint64_t most_simulated_ops = 150'000;
@@ -98,6 +98,9 @@ class Keeper {
           break;
         case ZooEngine::corpus:
           replay(row);
+          break;
+        case ZooEngine::explorer:
+          explore(row);
           break;
       }
     }
@@ -231,6 +234,20 @@ class Keeper {
     fill(cell, sights);
   }
 
+  void explore(ZooRow& row) const {
+    if (!options_.shortest || stopped()) {
+      return;
+    }
+    const auto begun = Clock::now();
+    const ZooShortest shortest = options_.shortest(*row.impl);
+    ZooCell& cell = row.cells.at(static_cast<std::size_t>(ZooEngine::explorer));
+    cell.runs = shortest.scopes > 0 ? 1 : 0;
+    if (shortest.verdict) {
+      note(row, *shortest.verdict, ZooEngine::explorer, "the shortest trace");
+      fill(cell, {{std::string(cause_id(shortest.verdict->cause)), shortest.ops, seconds_since(begun), 0}});
+    }
+  }
+
   const ZooOptions& options_;
   std::vector<Geometry> simulated_;
 };
@@ -247,6 +264,14 @@ std::optional<ZooEngine> zoo_engine_from(std::string_view name) {
 
 bool ZooRow::caught() const {
   return std::any_of(cells.begin(), cells.end(), [](const ZooCell& cell) { return cell.caught > 0; });
+}
+
+std::optional<std::int64_t> ZooRow::above_optimum() const {
+  const ZooCell& shortest = cell(ZooEngine::explorer);
+  if (shortest.caught == 0 || cell(ZooEngine::check).caught == 0) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(shrunk_ops) - static_cast<std::int64_t>(shortest.ops);
 }
 
 std::vector<ZooRow> run_zoo(const ZooOptions& options) {

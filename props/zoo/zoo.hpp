@@ -12,13 +12,14 @@
 
 #include "impl/registry.hpp"
 #include "model/ops.hpp"
+#include "model/verdict.hpp"
 
 namespace poolproof {
 
 /// check: a campaign of random traces. simulate: a simulated engine under a synthetic workload. corpus: traces that are
-/// kept in files.
-enum class ZooEngine : std::uint8_t { check, simulate, corpus };
-inline constexpr std::size_t zoo_engine_count = 3;
+/// kept in files. explorer: every sequence of ops in small scopes.
+enum class ZooEngine : std::uint8_t { check, simulate, corpus, explorer };
+inline constexpr std::size_t zoo_engine_count = 4;
 std::string_view zoo_engine_name(ZooEngine engine);
 std::optional<ZooEngine> zoo_engine_from(std::string_view name);
 
@@ -38,6 +39,15 @@ struct ZooRow {
   std::vector<std::string> unexpected;  ///< causes that the fault is not said to break, with engine and seed
   [[nodiscard]] const ZooCell& cell(ZooEngine engine) const { return cells.at(static_cast<std::size_t>(engine)); }
   [[nodiscard]] bool caught() const;
+  /// Ops of check's shrunk traces above the shortest trace there is; where both are known.
+  [[nodiscard]] std::optional<std::int64_t> above_optimum() const;
+};
+
+/// What the explorer finds on one fault: the shortest trace of all scopes that it went through.
+struct ZooShortest {
+  std::uint32_t scopes = 0;  ///< of those that support it; 0: it cannot be explored
+  std::optional<Verdict> verdict;
+  std::size_t ops = 0;
 };
 
 /// A trace of the corpus.
@@ -52,6 +62,8 @@ struct ZooOptions {
   std::vector<ZooEngine> engines{ZooEngine::check, ZooEngine::simulate, ZooEngine::corpus};
   std::uint32_t seeds = 5;       ///< 1..seeds, each a run of check and of simulate
   std::uint64_t traces = 6000;   ///< of a campaign, at most
+  /// The explorer, which lives in a room above this one; without it there is no engine of that name.
+  std::function<ZooShortest(const ImplInfo&)> shortest;
   std::vector<ZooTrace> corpus;  ///< each is replayed on the mutant that it names
   std::function<bool()> stop;    ///< asked between runs; true ends with the rows so far
   std::function<void(const std::string& impl, std::size_t done, std::size_t all)> progress;

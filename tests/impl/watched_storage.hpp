@@ -155,6 +155,10 @@ class WatchedKvStore final : public KvStore {
     watch_->note("KvStore::load");
     inner_->load(rows, out);
   }
+  [[nodiscard]] std::span<const Stamp> rows() const override {
+    watch_->note("KvStore::rows");
+    return inner_->rows();
+  }
 
  private:
   std::unique_ptr<KvStore> inner_;

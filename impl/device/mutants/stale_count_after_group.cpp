@@ -1,6 +1,7 @@
 // The end of a group pushes onto the counts of the group's beginning: what was lent inside the group counts as free
 // again. Needs: any pool. Expected first: AVAIL_EXACT; FREE_LIST_CLEAN where the lists are looked at.
 #include "impl/device/mutants/device_mutant.hpp"
+#include "model/state_digest.hpp"
 
 namespace poolproof {
 namespace {
@@ -17,6 +18,11 @@ class StaleCountAfterGroup final : public MutatedPools<StaleCountAfterGroup> {
       swa_ = geometry().need_sort ? now.swa.staged : now.swa.free;
     }
     return opened;
+  }
+  void digest(StateDigest& out) const override {
+    out.number(static_cast<std::uint64_t>(full_));
+    out.number(static_cast<std::uint64_t>(swa_));
+    DevicePools::digest(out);
   }
 
  protected:
