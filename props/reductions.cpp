@@ -6,54 +6,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "props/op_parts.hpp"
+
 namespace poolproof {
 namespace {
-
-/// Calls `f` with each range of an op (const or not, as the op is).
-template <typename AnyOp, typename F>
-void each_range(AnyOp& op, F f) {
-  std::visit(
-      [&](auto& concrete) {
-        if constexpr (requires { concrete.pieces; }) {
-          for (auto& piece : concrete.pieces) {
-            f(piece.range);
-          }
-        } else if constexpr (requires { concrete.ranges; }) {
-          for (auto& range : concrete.ranges) {
-            f(range);
-          }
-        } else if constexpr (requires { concrete.range; }) {
-          f(concrete.range);
-        }
-        if constexpr (requires { concrete.swa.begin; }) {
-          f(concrete.swa);
-        }
-      },
-      op);
-}
-
-/// Calls `f` with each row number of an op.
-template <typename AnyOp, typename F>
-void each_row(AnyOp& op, F f) {
-  std::visit(
-      [&](auto& concrete) {
-        if constexpr (requires { concrete.pieces; }) {
-          for (auto& piece : concrete.pieces) {
-            f(piece.row);
-          }
-        } else if constexpr (requires { concrete.rows; }) {
-          for (auto& row : concrete.rows) {
-            f(row);
-          }
-        } else if constexpr (requires { concrete.row; }) {
-          f(concrete.row);
-        } else if constexpr (requires { concrete.to; }) {
-          f(concrete.to);
-          f(concrete.from);
-        }
-      },
-      op);
-}
 
 /// Does it name rows in a list, each for itself?
 bool is_batch(const Op& op) {
@@ -291,10 +247,20 @@ void add_smaller_pools(const Trace& trace, Tokens saved, std::vector<Trace>& out
 /// The one row that a lending op serves; nothing for batches and other ops.
 std::optional<Row> lent_row(const Op& op) {
   std::vector<Row> rows;
-  if (lent_tokens(op) > 0 && !std::holds_alternative<op::Tail>(op)) {
+  if (lent_tokens(op) > 0) {
     each_row(op, [&](Row row) { rows.push_back(row); });
   }
   return rows.size() == 1 ? std::optional<Row>(rows[0]) : std::nullopt;
+}
+
+/// Where a lending of one row begins.
+Pos lent_from(const Op& op) {
+  const auto* tail = std::get_if<op::Tail>(&op);
+  Pos begin = tail != nullptr ? tail->range.begin : 0;
+  if (tail == nullptr) {
+    each_range(op, [&](const Range& range) { begin = range.begin; });
+  }
+  return begin;
 }
 
 /// A lending of one row and the next of any one row, as one extend of the first.
@@ -306,8 +272,7 @@ void add_merged_lendings(const Trace& trace, std::vector<Trace>& out) {
         continue;
       }
       Trace merged = trace;
-      Pos begin = 0;
-      each_range(trace.ops[i], [&](const Range& range) { begin = range.begin; });
+      const Pos begin = lent_from(trace.ops[i]);
       const Pos end = begin + lent_tokens(trace.ops[i]) + lent_tokens(trace.ops[j]);
       merged.ops[i] = op::Extend{{{*row, {begin, end}}}};
       merged.ops.erase(merged.ops.begin() + static_cast<std::ptrdiff_t>(j));
@@ -377,6 +342,10 @@ std::vector<Op> op_reductions(const Op& op, const Geometry& g) {
 std::vector<Trace> joint_reductions(const Trace& trace) {
   std::vector<Trace> out;
   add_merged_lendings(trace, out);
+  for (Trace& fewer : row_reductions(trace)) {
+    add_merged_lendings(fewer, out);
+    out.push_back(std::move(fewer));
+  }
   for (std::size_t i = 0; i < trace.ops.size(); ++i) {
     Trace without = trace;
     without.ops.erase(without.ops.begin() + static_cast<std::ptrdiff_t>(i));

@@ -20,8 +20,14 @@ Tokens tokens_of(const Op& op);
 std::vector<Op> op_reductions(const Op& op, const Geometry& g);
 
 /// Two steps at once, where neither alone still fails: an op less, or a shorter range, in a pool smaller by as much;
-/// two lending ops of one row as one.
+/// two lending ops of one row as one; fewer rows, and then one lending less.
 std::vector<Trace> joint_reductions(const Trace& trace);
+
+/// Several rows as one, lendings of several rows as one batch, tombstones lent as such, a resized pool from the start.
+std::vector<Trace> row_reductions(const Trace& trace);
+
+/// Of a short trace: one op in another place, another one less.
+std::vector<Trace> order_reductions(const Trace& trace);
 
 /// The rows that a trace names, sorted.
 std::vector<Row> rows_of(const Trace& trace);

@@ -56,6 +56,7 @@ class Shrinker {
       smaller = reduce_parts() || smaller;
       smaller = (!smaller && reduce(joint_reductions)) || smaller;
       smaller = (!smaller && drop_pairs()) || smaller;
+      smaller = (!smaller && reduce(order_reductions)) || smaller;
       smaller = keep(with_rows_renumbered(best_)) || smaller;
     }
     return ShrinkResult{std::move(best_), std::move(verdict_), evaluations_, !stopped()};
