@@ -13,6 +13,7 @@
 #include "cli/limits.hpp"
 #include "cli/names.hpp"
 #include "cli/output_options.hpp"
+#include "cli/shard.hpp"
 
 namespace poolproof::cli {
 namespace {
@@ -65,8 +66,8 @@ void add_extent(CLI::App& app, CheckOptions& options) {
       ->type_name("SECS")
       ->check(seconds());
   app.add_option("--shard", options.shard,
-                 "Run part I of N, I from 0: the parts together are the whole run. Default: $GTEST_SHARD_INDEX and "
-                 "$GTEST_TOTAL_SHARDS, else all")
+                 "Run part I of N, I from 0: the parts together are the whole run. Default: $GTEST_SHARD_INDEX of "
+                 "$GTEST_TOTAL_SHARDS, else the task of a Slurm array, else all")
       ->type_name("I/N");
 }
 
@@ -92,7 +93,7 @@ void add_how(CLI::App& app, CheckOptions& options) {
 }
 
 /// Everything but the implementations.
-Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options) {
+Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options, const Shard& shard) {
   CampaignOptions campaign;
   Result<PickedGeometries, Complaint> geometries = pick_geometries(options.geometries);
   if (!geometries) {
@@ -101,10 +102,6 @@ Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options) {
   const Result<std::uint64_t, Complaint> seed = pick_seed(options.seed);
   if (!seed) {
     return seed.error();
-  }
-  const Result<Shard, Complaint> shard = pick_shard(options.shard);
-  if (!shard) {
-    return shard.error();
   }
   std::error_code ignored;
   if (std::filesystem::exists(options.report.out, ignored) &&
@@ -118,17 +115,14 @@ Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options) {
   campaign.ops = options.ops;
   campaign.census_every = options.census_every;
   campaign.ranks = options.how.ranks;
-  campaign.shard_index = shard->index;
-  campaign.shard_count = shard->count;
+  campaign.shard_index = shard.index;
+  campaign.shard_count = shard.count;
   return campaign;
 }
 
-void print_start(Console& console, const CampaignOptions& campaign) {
-  std::string line = fmt::format("seed {}", campaign.seed);
-  if (campaign.shard_count > 1) {
-    line += fmt::format(", shard {}/{}", campaign.shard_index, campaign.shard_count);
-  }
-  console.print(line + "\n");
+void print_start(Console& console, const CampaignOptions& campaign, const Shard& shard) {
+  const std::string part = shard_text(shard);
+  console.print(fmt::format("seed {}{}{}\n", campaign.seed, part.empty() ? "" : ", ", part));
 }
 
 void print_capabilities(Console& console, const PickedImpls& picked, const CampaignReport& found) {
@@ -140,7 +134,11 @@ void print_capabilities(Console& console, const PickedImpls& picked, const Campa
 }
 
 int check(const CheckOptions& options) {
-  Result<CampaignOptions, Complaint> campaign = campaign_of(options);
+  const Result<Shard, Complaint> shard = pick_shard(options.shard);
+  if (!shard) {
+    return refuse(shard.error());
+  }
+  Result<CampaignOptions, Complaint> campaign = campaign_of(options, *shard);
   if (!campaign) {
     return refuse(campaign.error());
   }
@@ -159,7 +157,7 @@ int check(const CheckOptions& options) {
   campaign->stop = [&] { return interrupted() || progress.time_is_up(); };
   campaign->shrink.stop = interrupted;
   campaign->progress = [&](const CampaignProgress& now) { progress.update(now); };
-  print_start(console, *campaign);
+  print_start(console, *campaign, *shard);
   const CampaignReport found = run_campaign(*campaign);
   progress.wipe();
   Summary summary = report_check(console, options.report, *campaign, found, progress);

@@ -148,14 +148,6 @@ Result<NamedGeometry, Complaint> named_geometry(const std::string& name) {
                   name, nearest_hint(name, names))};
 }
 
-Result<Shard, Complaint> checked_shard(std::optional<std::uint32_t> index, std::optional<std::uint32_t> count,
-                                       std::string_view said) {
-  if (!index || !count || *count == 0 || *index >= *count) {
-    return Complaint{fmt::format("{} is no shard: the index runs from 0 to one below the count, as in 0/4", said)};
-  }
-  return Shard{*index, *count};
-}
-
 }  // namespace
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -271,24 +263,6 @@ Result<std::uint64_t, Complaint> pick_seed(const std::string& flag) {
   }
   return Complaint{fmt::format("{}: '{}' is no seed; give a whole number from 0 to 18446744073709551615, or 'random'",
                                flag.empty() ? "POOLPROOF_SEED" : "--seed", text)};
-}
-
-Result<Shard, Complaint> pick_shard(const std::string& flag) {
-  if (!flag.empty()) {
-    const std::size_t slash = std::min(flag.find('/'), flag.size());
-    return checked_shard(number<std::uint32_t>(std::string_view(flag).substr(0, slash)),
-                         number<std::uint32_t>(std::string_view(flag).substr(std::min(slash + 1, flag.size()))),
-                         fmt::format("--shard {}", flag));
-  }
-  const char* count = environment("GTEST_TOTAL_SHARDS");
-  const char* index = environment("GTEST_SHARD_INDEX");
-  if (count == nullptr && index == nullptr) {
-    return Shard{};
-  }
-  return checked_shard(number<std::uint32_t>(index != nullptr ? index : ""),
-                       number<std::uint32_t>(count != nullptr ? count : ""),
-                       fmt::format("GTEST_SHARD_INDEX={} of GTEST_TOTAL_SHARDS={}", index != nullptr ? index : "",
-                                   count != nullptr ? count : ""));
 }
 
 }  // namespace poolproof::cli

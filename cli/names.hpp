@@ -1,4 +1,4 @@
-// From what the user typed to implementations, geometries, seeds and shards; what is unknown gets the nearest name.
+// From what the user typed to implementations, geometries and seeds; what is unknown gets the nearest name.
 #pragma once
 
 #include <cstdint>
@@ -51,13 +51,5 @@ Result<PickedGeometries, Complaint> pick_geometries(const std::vector<std::strin
 
 /// `flag` ("" = not given), else POOLPROOF_SEED, else 1. "random" draws one.
 Result<std::uint64_t, Complaint> pick_seed(const std::string& flag);
-
-struct Shard {
-  std::uint32_t index = 0;
-  std::uint32_t count = 1;
-};
-
-/// `flag` as "i/n" ("" = not given), else GTEST_SHARD_INDEX and GTEST_TOTAL_SHARDS, else the whole.
-Result<Shard, Complaint> pick_shard(const std::string& flag);
 
 }  // namespace poolproof::cli

@@ -213,6 +213,31 @@ TEST(Check, ShardsAddUp) {
   }
 }
 
+TEST(Check, SaysWhichShardAndWhoSaidSo) {
+  const Sandbox sandbox;
+  const std::vector<std::string> few = {"check", "--traces", "8"};
+  const ProgramRun slurm = sandbox.run(
+      few, {{}, {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_MIN", "1"}, {"SLURM_ARRAY_TASK_COUNT", "4"}}});
+  EXPECT_TRUE(slurm.out.starts_with("seed 1, shard 2/4 (SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT)\n"))
+      << slurm.out;
+  const ProgramRun half = sandbox.run(few, {{}, {{"SLURM_ARRAY_TASK_ID", "3"}}});
+  EXPECT_EQ(half.status, 2);
+  EXPECT_NE(half.err.find("SLURM_ARRAY_TASK_COUNT="), std::string::npos) << half.err;
+  const ProgramRun flag =
+      sandbox.run({"check", "--traces", "8", "--shard", "0/2"}, {{}, {{"SLURM_ARRAY_TASK_ID", "3"}}});
+  EXPECT_TRUE(flag.out.starts_with("seed 1, shard 0/2 (--shard)\n")) << flag.out;
+}
+
+TEST(Check, TouchesTheStatusFileOfGoogleTest) {
+  const Sandbox sandbox;
+  const std::vector<std::string> one = {"check", "--traces", "1"};
+  EXPECT_EQ(sandbox.run(one, {{}, {{"GTEST_SHARD_STATUS_FILE", "touched"}}}).status, 0);
+  EXPECT_TRUE(sandbox.exists("touched"));
+  const ProgramRun nowhere = sandbox.run(one, {{}, {{"GTEST_SHARD_STATUS_FILE", "no/such/folder/file"}}});
+  EXPECT_EQ(nowhere.status, 2);
+  EXPECT_NE(nowhere.err.find("GTEST_SHARD_STATUS_FILE=no/such/folder/file"), std::string::npos) << nowhere.err;
+}
+
 TEST(Check, TimeLimitEndsIt) {
   const Sandbox sandbox;
   const auto begun = std::chrono::steady_clock::now();
