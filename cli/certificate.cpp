@@ -22,7 +22,7 @@ std::optional<std::uint64_t> from_hex(const std::string& text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
   return text.size() == 16 && error == std::errc() && end == text.data() + text.size() ? std::optional(number)
-                                                                                      : std::nullopt;
+                                                                                       : std::nullopt;
 }
 
 }  // namespace

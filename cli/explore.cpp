@@ -19,6 +19,7 @@
 #include "cli/output_file.hpp"
 #include "cli/output_options.hpp"
 #include "cli/progress.hpp"
+#include "cli/shard.hpp"
 #include "cli/size_text.hpp"
 #include "cli/version.hpp"
 #include "props/lockstep.hpp"
@@ -51,7 +52,7 @@ struct ExploreFlags {
 struct Run {
   const ImplInfo* impl = nullptr;
   Scope scope;
-  std::string certificate_file;            ///< of `certified`
+  std::string certificate_file;  ///< of `certified`
   std::optional<Certificate> certified;
 };
 
@@ -77,9 +78,10 @@ Result<std::vector<Scope>, Complaint> scopes_of(const ExploreFlags& flags) {
     } else if (const Scope* known = find_scope(text)) {
       scopes.push_back(*known);
     } else if (text.find('=') == std::string::npos) {
-      return Complaint{fmt::format("--scope: no scope is named '{}'{}; `poolproof explore --list` names them all, and "
-                                   "KEY=VAL,... makes one",
-                                   text, nearest_hint(text, scope_names()))};
+      return Complaint{
+          fmt::format("--scope: no scope is named '{}'{}; `poolproof explore --list` names them all, and "
+                      "KEY=VAL,... makes one",
+                      text, nearest_hint(text, scope_names()))};
     } else {
       Result<Scope, std::string> scope = scope_from(text);
       if (!scope) {
@@ -109,8 +111,9 @@ Result<std::vector<Run>, Complaint> runs_of(const ExploreFlags& flags, const Pic
     }
   }
   if (runs.empty()) {
-    return Complaint{"none of these implementations supports the pool of any of these scopes; "
-                     "`poolproof list mutants` says what each needs"};
+    return Complaint{
+        "none of these implementations supports the pool of any of these scopes; "
+        "`poolproof list mutants` says what each needs"};
   }
   return runs;
 }
@@ -143,8 +146,8 @@ Result<std::vector<Run>, Complaint> certified_runs(const ExploreFlags& flags) {
     }
     const ImplInfo* impl = find_impl(certificate->impl);
     if (impl == nullptr) {
-      return Complaint{fmt::format("--verify {}: it is about '{}', and no implementation is named that", path,
-                                   certificate->impl)};
+      return Complaint{
+          fmt::format("--verify {}: it is about '{}', and no implementation is named that", path, certificate->impl)};
     }
     runs.push_back({impl, certificate->scope, path, std::move(certificate).value()});
   }
@@ -197,9 +200,8 @@ FailureRecord record_of(const Run& run, const ExploreResult& result, const std::
   record.original_ops = result.trace.ops.size();
   record.minimal = true;
   write_failing_trace(record, folder,
-                      fmt::format("{} on {}: {}\nthe shortest there is in the scope {}",
-                                  cause_id(record.verdict.cause), record.impl, record.verdict.what,
-                                  to_string(run.scope)));
+                      fmt::format("{} on {}: {}\nthe shortest there is in the scope {}", cause_id(record.verdict.cause),
+                                  record.impl, record.verdict.what, to_string(run.scope)));
   return record;
 }
 
@@ -234,8 +236,8 @@ bool write_certificate(ExploreRow& row, const std::string& folder) {
   std::optional<Complaint> complaint = make_folder(folder);
   if (!complaint) {
     Result<OutputFile, Complaint> file = OutputFile::open(folder + "/" + name);
-    complaint = file ? file->commit(to_json(certificate_of(row.impl, row.scope, row.result)))
-                     : std::optional(file.error());
+    complaint =
+        file ? file->commit(to_json(certificate_of(row.impl, row.scope, row.result))) : std::optional(file.error());
   }
   if (complaint) {
     Console::complain(complaint->message);
@@ -263,9 +265,10 @@ void print_row(Console& console, const ExploreRow& row, const Run& run) {
     console.print(fmt::format("{}: {}\n", row.verified, line));
   }
   if (!row.differences.empty() && run.certified->version != version()) {
-    console.print(fmt::format("{}: it was written by poolproof {}, this is {}: what an op, a state or the implementation "
-                              "is may have changed\n",
-                              row.verified, run.certified->version, version()));
+    console.print(
+        fmt::format("{}: it was written by poolproof {}, this is {}: what an op, a state or the implementation "
+                    "is may have changed\n",
+                    row.verified, run.certified->version, version()));
   }
 }
 
@@ -321,6 +324,9 @@ int explore(const ExploreFlags& flags) {
     return refuse(*complaint);
   }
   Console console(flags.json == "-", color_mode(flags.color));
+  if (const std::string part = shard_text(*shard); !part.empty()) {
+    console.print(part + "\n");
+  }
   ExploreLine line(flags.progress == "auto" && stderr_is_terminal());
   catch_interrupts();
   ExploreSummary summary;
@@ -332,8 +338,7 @@ int explore(const ExploreFlags& flags) {
     if (run.impl == violated) {
       continue;  // as with check, an implementation's run ends with its first finding
     }
-    ExploreRow row =
-        explore_run(run, flags, static_cast<std::uint64_t>(*parse_size(flags.memory, 1)), line);
+    ExploreRow row = explore_run(run, flags, static_cast<std::uint64_t>(*parse_size(flags.memory, 1)), line);
     if (run.certified) {
       hold_against(row, run);
     }
@@ -391,8 +396,8 @@ Command add_explore(CLI::App& program) {
       ->type_name("DIR")
       ->capture_default_str();
   app->add_option("--shard", flags->shard,
-                  "Run part I of N of the explorations, I from 0. Default: $GTEST_SHARD_INDEX and "
-                  "$GTEST_TOTAL_SHARDS, else all")
+                  "Run part I of N of the explorations, I from 0. Default: $GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS, "
+                  "else the task of a Slurm array, else all")
       ->type_name("I/N");
   app->add_flag("--list", flags->list, "Print the scopes that have names");
   add_color(*app, flags->color);

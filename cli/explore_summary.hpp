@@ -17,10 +17,10 @@ struct ExploreRow {
   Scope scope;
   ExploreResult result;
   double seconds = 0;
-  std::optional<FailureRecord> failure;    ///< violated
-  std::string certificate;                 ///< the file that was written; empty: none
-  std::string verified;                    ///< the certificate that it was held against; empty: none
-  std::vector<std::string> differences;    ///< from that
+  std::optional<FailureRecord> failure;  ///< violated
+  std::string certificate;               ///< the file that was written; empty: none
+  std::string verified;                  ///< the certificate that it was held against; empty: none
+  std::vector<std::string> differences;  ///< from that
 };
 
 struct ExploreSummary {
@@ -32,7 +32,8 @@ struct ExploreSummary {
 /// "token-tiny", or the scope's keys where it has no name.
 std::string scope_title(const Scope& scope);
 
-/// The row's own part: 1 violated or differing from its certificate, 3 could not be run or ended before its end, else 0.
+/// The row's own part: 1 violated or differing from its certificate, 3 could not be run or ended before its end, else
+/// 0.
 int status_of(const ExploreRow& row);
 
 /// Of the rows: 1 before 3, and 3 before 130.

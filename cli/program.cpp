@@ -108,8 +108,8 @@ int run_program(int argc, char** argv) {
   program.formatter(std::make_shared<HelpFormatter>());  // the subcommands inherit it
   const std::vector<Command> commands{add_check(program),  add_simulate(program), add_replay(program),
                                       add_shrink(program), add_import(program),   add_explain(program),
-                                      add_list(program),   add_saver(program),    add_explore(program), add_zoo(program),
-                                      add_demo(program),   add_worker(program)};
+                                      add_list(program),   add_saver(program),    add_explore(program),
+                                      add_zoo(program),    add_demo(program),     add_worker(program)};
   if (argc <= 1) {
     const std::string help = program.help();
     std::fwrite(help.data(), 1, help.size(), stderr);

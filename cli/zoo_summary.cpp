@@ -99,8 +99,9 @@ std::string shrinking_text(const std::vector<ZooRow>& rows) {
       most = std::max(most, *above);
     }
   }
-  return fmt::format("; {} of {} shrunk to the shortest trace, the others to {} more op{} at most", reached, known, most,
-                     most == 1 ? "" : "s");
+  const std::string others =
+      reached == known ? "" : fmt::format(", the others to {} more op{} at most", most, most == 1 ? "" : "s");
+  return fmt::format("; {} of {} shrunk to the shortest trace{}", reached, known, others);
 }
 
 std::string closing(const ZooSummary& summary) {

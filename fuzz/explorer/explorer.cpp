@@ -241,7 +241,8 @@ class Explorer {
       return fail(*fault);
     }
     if (alphabet_.too_large()) {
-      return fail("the scope has more ops than can be numbered (65536); take fewer rows, positions or words, or batch=1");
+      return fail(
+          "the scope has more ops than can be numbered (65536); take fewer rows, positions or words, or batch=1");
     }
     if (alphabet_.size() == 0) {
       return fail("the implementation offers none of the scope's ops");
@@ -417,8 +418,8 @@ class Explorer {
   }
 
   void violated(Verdict verdict, StateIndex state, MoveIndex move) {
-    result_.end = std::holds_alternative<ImplementationFailure>(verdict.cause) ? ExploreEnd::could_not_run
-                                                                               : ExploreEnd::violated;
+    result_.end =
+        std::holds_alternative<ImplementationFailure>(verdict.cause) ? ExploreEnd::could_not_run : ExploreEnd::violated;
     result_.error = result_.end == ExploreEnd::could_not_run ? verdict.what : std::string{};
     result_.trace.geometry = scope_.geometry;
     result_.verdict = std::move(verdict);

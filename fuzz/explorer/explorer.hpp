@@ -22,8 +22,8 @@ namespace poolproof {
 
 /// Where an exploration stands.
 struct ExploreProgress {
-  std::uint32_t depth = 0;        ///< sequences of so many ops are being extended
-  std::uint64_t layer_done = 0;   ///< states of that depth that are extended
+  std::uint32_t depth = 0;       ///< sequences of so many ops are being extended
+  std::uint64_t layer_done = 0;  ///< states of that depth that are extended
   std::uint64_t layer_total = 0;
   std::uint64_t states = 0;
   std::uint64_t transitions = 0;
@@ -31,7 +31,7 @@ struct ExploreProgress {
 };
 
 struct ExploreOptions {
-  std::uint32_t threads = 1;  ///< the result is the same with any number
+  std::uint32_t threads = 1;                             ///< the result is the same with any number
   std::uint64_t memory_bytes = std::uint64_t{4} << 30U;  ///< the states may take; ends with the depth that is complete
   std::uint64_t most_states = 0;                         ///< likewise; 0: no limit
   std::function<bool()> stop = {};                       ///< asked now and then; true ends likewise
@@ -40,29 +40,29 @@ struct ExploreOptions {
 
 /// Why an exploration came to its end.
 enum class ExploreEnd : std::uint8_t {
-  exhausted,    ///< no op leads to a new state: sequences of any length are covered
-  depth,        ///< the scope's depth is covered
-  violated,     ///< `verdict` and `trace` say by what
-  memory,       ///< the memory or the number of states ran out
-  stopped,      ///< by ExploreOptions::stop
-  could_not_run ///< `error` says why
+  exhausted,     ///< no op leads to a new state: sequences of any length are covered
+  depth,         ///< the scope's depth is covered
+  violated,      ///< `verdict` and `trace` say by what
+  memory,        ///< the memory or the number of states ran out
+  stopped,       ///< by ExploreOptions::stop
+  could_not_run  ///< `error` says why
 };
 
 /// All of it but `bytes` is determined by scope and implementation.
 struct ExploreResult {
   ExploreEnd end = ExploreEnd::could_not_run;
-  std::uint32_t depth = 0;             ///< all sequences of so many ops are covered
-  std::vector<std::uint64_t> layers;   ///< new states by the length of the shortest sequence that leads there
+  std::uint32_t depth = 0;            ///< all sequences of so many ops are covered
+  std::vector<std::uint64_t> layers;  ///< new states by the length of the shortest sequence that leads there
   std::uint64_t states = 0;
-  std::uint64_t transitions = 0;       ///< ops run
-  std::uint64_t refused = 0;           ///< of these, by the implementation
+  std::uint64_t transitions = 0;  ///< ops run
+  std::uint64_t refused = 0;      ///< of these, by the implementation
   /// Sequences of up to `depth` ops, at least: those counted lead to a new state with each op but the last.
   std::uint64_t sequences = 0;
-  bool sequences_overflow = false;     ///< there are more than that number can tell
-  std::uint64_t digest = 0;            ///< of all states in the order of their discovery
-  std::uint64_t moves = 0;             ///< ops of the alphabet
-  std::uint64_t bytes = 0;             ///< of the states, at the end
-  std::optional<Verdict> verdict;      ///< as the run saw it, without page histories: run the trace for them
+  bool sequences_overflow = false;  ///< there are more than that number can tell
+  std::uint64_t digest = 0;         ///< of all states in the order of their discovery
+  std::uint64_t moves = 0;          ///< ops of the alphabet
+  std::uint64_t bytes = 0;          ///< of the states, at the end
+  std::optional<Verdict> verdict;   ///< as the run saw it, without page histories: run the trace for them
   Trace trace;
   std::string error;
 };

@@ -60,8 +60,8 @@ Result<OpWords, std::string> words_from(std::string_view text, OpWords all) {
     const std::string_view name = text.substr(0, end);
     const std::optional<OpWord> word = word_from(name);
     if (!word || !all.test(static_cast<std::size_t>(*word))) {
-      return fmt::format("words: this pool does not explore '{}'; `poolproof explore --list` names scopes and their words",
-                         name);
+      return fmt::format(
+          "words: this pool does not explore '{}'; `poolproof explore --list` names scopes and their words", name);
     }
     words.set(static_cast<std::size_t>(*word), !without);
     if (end == text.size()) {
@@ -71,11 +71,14 @@ Result<OpWords, std::string> words_from(std::string_view text, OpWords all) {
   }
 }
 
-std::string words_text(OpWords words) {
+/// What there is, or what there is not, whichever is shorter.
+std::string words_text(OpWords words, OpWords all) {
+  const OpWords missing = all & ~words;
+  const bool without = missing.count() < words.count();
   std::string text;
   for (std::size_t i = 0; i < op_word_count; ++i) {
-    if (words.test(i)) {
-      text += fmt::format("{}{}", text.empty() ? "" : "+", op_word_name(static_cast<OpWord>(i)));
+    if ((without ? missing : words).test(i)) {
+      text += fmt::format("{}{}", without ? "-" : text.empty() ? "" : "+", op_word_name(static_cast<OpWord>(i)));
     }
   }
   std::replace(text.begin(), text.end(), ' ', '_');
@@ -183,7 +186,8 @@ std::string to_string(const Scope& scope) {
   if (scope.depth > 0) {
     text += fmt::format(",depth={}", scope.depth);
   }
-  return text + (scope.words == explorable_words(scope.geometry) ? "" : ",words=" + words_text(scope.words));
+  const OpWords all = explorable_words(scope.geometry);
+  return text + (scope.words == all ? "" : ",words=" + words_text(scope.words, all));
 }
 
 Result<Scope, std::string> scope_from(std::string_view text) {

@@ -14,10 +14,10 @@ namespace poolproof {
 std::span<const Scope> hunting_scopes();
 
 struct Shortest {
-  std::uint32_t scopes = 0;         ///< scopes that were explored, as far as the states sufficed
-  std::optional<Verdict> verdict;   ///< nothing: no scope shows the fault
+  std::uint32_t scopes = 0;        ///< scopes that were explored, as far as the states sufficed
+  std::optional<Verdict> verdict;  ///< nothing: no scope shows the fault
   Trace trace;
-  std::string scope;                ///< its name
+  std::string scope;  ///< its name
 };
 
 struct ShortestOptions {

@@ -7,7 +7,8 @@
 namespace poolproof {
 
 /// T has `std::unique_ptr<T> clone() const`, and `bool assign(const T&)`, which is tried before a clone is made: false
-/// where it cannot become a copy of the other in place. Never empty but after it was moved from, when it can be assigned to alone.
+/// where it cannot become a copy of the other in place. Never empty but after it was moved from, when it can be
+/// assigned to alone.
 template <typename T>
 class Cloned {
  public:

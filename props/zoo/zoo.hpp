@@ -60,8 +60,8 @@ struct ZooTrace {
 struct ZooOptions {
   std::vector<const ImplInfo*> impls;
   std::vector<ZooEngine> engines{ZooEngine::check, ZooEngine::simulate, ZooEngine::corpus};
-  std::uint32_t seeds = 5;       ///< 1..seeds, each a run of check and of simulate
-  std::uint64_t traces = 6000;   ///< of a campaign, at most
+  std::uint32_t seeds = 5;      ///< 1..seeds, each a run of check and of simulate
+  std::uint64_t traces = 6000;  ///< of a campaign, at most
   /// The explorer, which lives in a room above this one; without it there is no engine of that name.
   std::function<ZooShortest(const ImplInfo&)> shortest;
   std::vector<ZooTrace> corpus;  ///< each is replayed on the mutant that it names

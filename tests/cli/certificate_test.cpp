@@ -25,8 +25,8 @@ TEST(Certificate, IsItsText) {
 
 /// The example's text with the first match replaced.
 std::string changed(const std::string& from, const std::string& to) {
-  const std::string text = std::regex_replace(to_json(example()), std::regex(from), to,
-                                              std::regex_constants::format_first_only);
+  const std::string text =
+      std::regex_replace(to_json(example()), std::regex(from), to, std::regex_constants::format_first_only);
   EXPECT_NE(text, to_json(example())) << from;
   return text;
 }

@@ -46,20 +46,22 @@ TEST(CliExplore, WhatHoldsGetsACertificateThatCanBeVerified) {
   expect_golden("explore-holds.txt", timeless(run.out));
   const std::string text = sandbox.read("certs/host-token-tiny.json");
   expect_golden("certificate.json", text);
-  EXPECT_EQ(sandbox.run({"explore", "--verify", "certs/host-token-tiny.json", "--verify", "certs/host-scope.json",
-                         "--threads", "3"})
+  EXPECT_EQ(sandbox
+                .run({"explore", "--verify", "certs/host-token-tiny.json", "--verify", "certs/host-scope.json",
+                      "--threads", "3"})
                 .status,
             0);
 
   sandbox.write("tampered.json", std::regex_replace(text, std::regex("\"transitions\": "), "\"transitions\": 9"));
   const ProgramRun tampered = sandbox.run({"explore", "--verify", "tampered.json"});
   EXPECT_EQ(tampered.status, 1);
-  EXPECT_TRUE(std::regex_search(
-      tampered.out, std::regex("tampered.json: transitions: 9[0-9]+ in the certificate, [0-9]+ now\n")))
+  EXPECT_TRUE(std::regex_search(tampered.out,
+                                std::regex("tampered.json: transitions: 9[0-9]+ in the certificate, [0-9]+ now\n")))
       << tampered.out;
   EXPECT_NE(tampered.out.find("differs from its certificate"), std::string::npos) << tampered.out;
 
-  const ProgramRun other = sandbox.run({"explore", "--verify", "certs/host-token-tiny.json", "--certificates", "again"});
+  const ProgramRun other =
+      sandbox.run({"explore", "--verify", "certs/host-token-tiny.json", "--certificates", "again"});
   EXPECT_EQ(other.status, 0);
   EXPECT_EQ(sandbox.read("again/host-token-tiny.json"), text);
 }
@@ -67,8 +69,8 @@ TEST(CliExplore, WhatHoldsGetsACertificateThatCanBeVerified) {
 TEST(CliExplore, ACertificateOfAnotherVersionSaysSoWhereItDiffers) {
   const Sandbox sandbox;
   ASSERT_EQ(sandbox.run({"explore", "--scope", small, "--depth", "2", "--certificates", "certs"}).status, 0);
-  const std::string text = std::regex_replace(sandbox.read("certs/host-scope.json"), std::regex("\"version\": \"[^\"]*\""),
-                                        "\"version\": \"0.0.9\"");
+  const std::string text = std::regex_replace(sandbox.read("certs/host-scope.json"),
+                                              std::regex("\"version\": \"[^\"]*\""), "\"version\": \"0.0.9\"");
   sandbox.write("older.json", text);
   EXPECT_EQ(sandbox.run({"explore", "--verify", "older.json"}).status, 0);
   sandbox.write("older.json", std::regex_replace(text, std::regex("\"states\": "), "\"states\": 7"));
@@ -79,8 +81,8 @@ TEST(CliExplore, ACertificateOfAnotherVersionSaysSoWhereItDiffers) {
 
 TEST(CliExplore, AtTheLimitOfMemoryItSaysWhatIsCovered) {
   const Sandbox sandbox;
-  const ProgramRun run = sandbox.run(
-      {"explore", "--scope", "layout=paged,page=2,full=2p,reqs=1,rows=2,positions=4", "--memory", "1MiB", "--json", "-"});
+  const ProgramRun run = sandbox.run({"explore", "--scope", "layout=paged,page=2,full=2p,reqs=1,rows=2,positions=4",
+                                      "--memory", "1MiB", "--json", "-"});
   EXPECT_EQ(run.status, 3);
   EXPECT_NE(run.err.find("out of memory: holds up to "), std::string::npos) << run.err;
   const Json json = Json::parse(run.out);
@@ -90,7 +92,8 @@ TEST(CliExplore, AtTheLimitOfMemoryItSaysWhatIsCovered) {
 
 TEST(CliExplore, ShardsAreTheWholeRun) {
   const Sandbox sandbox;
-  const std::vector<std::string> args{"explore", "--scope", small, "--scope", "token-tiny", "--depth", "2", "--json", "-"};
+  const std::vector<std::string> args{"explore", "--scope", small,    "--scope", "token-tiny",
+                                      "--depth", "2",       "--json", "-"};
   std::size_t runs = 0;
   for (const std::string shard : {"0/2", "1/2"}) {
     std::vector<std::string> part = args;

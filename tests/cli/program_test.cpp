@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> commands{"check", "simulate", "replay", "shrink", "import", "explain",
-                                        "list",  "saver",    "zoo",    "demo",   "worker"};
+const std::vector<std::string> commands{"check", "simulate", "replay",  "shrink", "import", "explain",
+                                        "list",  "saver",    "explore", "zoo",    "demo",   "worker"};
 
 TEST(Program, WithoutArgumentsItHelps) {
   const Sandbox sandbox;

@@ -12,7 +12,7 @@ declare -A may_include=(
   [props]="model impl props"
   [recording]="model impl props recording"
   [fuzz]="model impl props fuzz"
-  [bench]="model impl props bench"
+  [bench]="model impl props fuzz bench"
   [cli]="model impl props recording fuzz cli"
 )
 

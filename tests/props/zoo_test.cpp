@@ -116,6 +116,24 @@ TEST(Zoo, IsTheSameOnEveryRunButForTime) {
   }
 }
 
+TEST(Zoo, TheExplorerIsHandedInAndMeasuresShrinking) {
+  ZooOptions options = on({find_impl("B20")});
+  options.engines = {ZooEngine::check, ZooEngine::explorer};
+  EXPECT_EQ(run_zoo(options).at(0).cell(ZooEngine::explorer).runs, 0U);
+  EXPECT_EQ(run_zoo(options).at(0).above_optimum(), std::nullopt);
+  options.shortest = [](const ImplInfo&) {
+    Verdict verdict;
+    verdict.cause = Invariant::tail_entry;
+    return ZooShortest{4, verdict, 2};
+  };
+  const ZooRow row = run_zoo(options).at(0);
+  EXPECT_EQ(row.cell(ZooEngine::explorer).runs, 1U);
+  EXPECT_EQ(row.cell(ZooEngine::explorer).ops, 2U);
+  EXPECT_EQ(row.above_optimum(), static_cast<std::int64_t>(row.shrunk_ops) - 2);
+  ASSERT_EQ(row.unexpected.size(), 1U);
+  EXPECT_EQ(row.unexpected[0], "TAIL_ENTRY (explorer, the shortest trace)");
+}
+
 TEST(Zoo, StopsBetweenRuns) {
   ZooOptions options = on(all_mutants());
   int asked = 0;
@@ -124,10 +142,10 @@ TEST(Zoo, StopsBetweenRuns) {
 }
 
 TEST(Zoo, EnginesHaveNames) {
-  for (const ZooEngine engine : {ZooEngine::check, ZooEngine::simulate, ZooEngine::corpus}) {
+  for (const ZooEngine engine : {ZooEngine::check, ZooEngine::simulate, ZooEngine::corpus, ZooEngine::explorer}) {
     EXPECT_EQ(zoo_engine_from(zoo_engine_name(engine)), engine);
   }
-  EXPECT_EQ(zoo_engine_from("explorer"), std::nullopt);
+  EXPECT_EQ(zoo_engine_from("exploration"), std::nullopt);
 }
 
 }  // namespace

@@ -23,9 +23,7 @@ class MutatedPools : public DevicePools {
   [[nodiscard]] std::unique_ptr<DevicePools> clone() const override {
     return std::make_unique<Mutant>(static_cast<const Mutant&>(*this));
   }
-  void assign(const DevicePools& other) override {
-    static_cast<Mutant&>(*this) = static_cast<const Mutant&>(other);
-  }
+  void assign(const DevicePools& other) override { static_cast<Mutant&>(*this) = static_cast<const Mutant&>(other); }
 
  protected:
   MutatedPools(const MutatedPools&) = default;
