@@ -275,7 +275,7 @@ bool Alphabet::whole_pages(const Part& part, const RowsView::Line& row) const {
 
 bool Alphabet::may_free(Side side, const Part& part, const RowsView::Line& row) const {
   const Geometry& g = scope_.geometry;
-  if ((row.live & part.mask) != part.mask || !whole_pages(part, row)) {
+  if ((row.live & part.mask) != part.mask) {
     return false;
   }
   if (side == Side::full && g.paired()) {
@@ -347,11 +347,16 @@ bool Alphabet::may_take(const Move& move, std::size_t index, const RowsView& row
   }
 }
 
-/// A page that another row holds as well is not given back by one row.
-bool Alphabet::frees_shared_alone(const Move& move, const RowsView& rows) const {
+/// One piece gives back whole pages that nobody else holds; of several, another may name the rest of them.
+bool Alphabet::frees_a_part(const Move& move, const RowsView& rows) const {
   const bool frees = move.word >= OpWord::free && move.word <= OpWord::free_full_segment;
+  if (!frees || move.parts > 1) {
+    return false;
+  }
+  const Part& part = move.part[0];
+  const RowsView::Line& row = rows.row(part.row);
   const bool nothing = scope_.geometry.layout == Layout::pure_swa && side_of(move.word) == Side::full;
-  return frees && !nothing && move.parts == 1 && (rows.row(move.part[0].row).shared & move.part[0].mask) != 0;
+  return !whole_pages(part, row) || (!nothing && (row.shared & part.mask) != 0);
 }
 
 void Alphabet::candidates(const Machine& machine, std::vector<MoveIndex>& out) const {
@@ -364,7 +369,7 @@ void Alphabet::candidates(const Machine& machine, std::vector<MoveIndex>& out) c
       i = move.next;
       continue;
     }
-    bool all = !frees_shared_alone(move, rows);
+    bool all = !frees_a_part(move, rows);
     for (std::size_t part = 1; all && part < move.parts; ++part) {
       all = may_take(move, part, rows, machine);
     }

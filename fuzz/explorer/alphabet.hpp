@@ -66,7 +66,7 @@ class Alphabet {
   class Builder;
 
   [[nodiscard]] bool may_take(const Move& move, std::size_t part, const RowsView& rows, const Machine& machine) const;
-  [[nodiscard]] bool frees_shared_alone(const Move& move, const RowsView& rows) const;
+  [[nodiscard]] bool frees_a_part(const Move& move, const RowsView& rows) const;
   [[nodiscard]] bool may_lend(const Move& move, const Part& part, const RowsView::Line& row) const;
   [[nodiscard]] bool may_free(Side side, const Part& part, const RowsView::Line& row) const;
   [[nodiscard]] bool whole_pages(const Part& part, const RowsView::Line& row) const;

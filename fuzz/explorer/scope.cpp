@@ -117,12 +117,14 @@ std::vector<Scope> make_scopes() {
   add("pure-swa", "layout=pure_swa,full=2,window=1,reqs=1,rows=2,positions=2");
   add("paged", "layout=paged,page=2,full=2p,reqs=1,rows=2,positions=4");
   // More pages, rows and positions.
-  add("token-sort", "layout=token,full=3,reqs=1,need_sort=1,rows=2,positions=3,words=-backup-restore");
+  add("token-sort", "layout=token,full=3,need_sort=1,rows=2,positions=3,words=-write-read-resize");
   add("paged-three-rows", "layout=paged,page=2,full=3p,rows=3,positions=4,words=-backup-restore");
   add("paged-sort", "layout=paged,page=2,full=3p,need_sort=1,rows=2,positions=6,words=-backup-restore");
-  add("paged-wide", "layout=paged,page=4,full=3p,rows=2,positions=8,batch=1,words=-backup-restore-write-read");
   add("hybrid-pages",
       "layout=hybrid,page=2,full=2p,swa=2p,window=2,reqs=1,rows=2,positions=4,words=-backup-restore-write-read");
+  add("hybrid-data",
+      "layout=hybrid,page=2,full=2p,swa=2p,window=2,reqs=1,rows=2,positions=4,batch=1,"
+      "words=-backup-restore-resize-remap-unmap-free_full-free_full_segment");
   add("ring", "layout=hybrid,page=1,full=2,swa=2,ring=2,window=1,reqs=2,rows=2,positions=2,words=-backup-restore");
   add("ring-pages",
       "layout=hybrid,page=2,full=2p,swa=2p,ring=3,window=2,reqs=1,rows=2,positions=4,batch=1,"

@@ -16,6 +16,21 @@
 
 namespace poolproof::testing {
 
+/// Forward passes write and read up to the row's end, and decode stays within the positions.
+inline bool in_scope(const Op& op, const Machine& machine, const Scope& scope) {
+  if (const auto* write = std::get_if<op::Write>(&op)) {
+    return write->range.end == machine.row_length(write->row);
+  }
+  if (const auto* read = std::get_if<op::Read>(&op)) {
+    return read->range.end == machine.row_length(read->row);
+  }
+  if (const auto* decode = std::get_if<op::Decode>(&op)) {
+    return std::all_of(decode->rows.begin(), decode->rows.end(),
+                       [&](Row row) { return machine.row_length(row) < scope.positions; });
+  }
+  return true;
+}
+
 class NaiveExplorer {
  public:
   NaiveExplorer(const Scope& scope, const ImplInfo& impl)
@@ -69,27 +84,12 @@ class NaiveExplorer {
     }
     for (std::size_t move = 0; move < alphabet_.size(); ++move) {
       const Op& op = alphabet_.op(static_cast<MoveIndex>(move));
-      if (machine.admits(op) && in_scope(op, machine)) {
+      if (machine.admits(op) && in_scope(op, machine, scope_)) {
         path.push_back(op);
         extend(path, left - 1);
         path.pop_back();
       }
     }
-  }
-
-  /// Forward passes write and read up to the row's end, and decode stays within the positions.
-  [[nodiscard]] bool in_scope(const Op& op, const Machine& machine) const {
-    if (const auto* write = std::get_if<op::Write>(&op)) {
-      return write->range.end == machine.row_length(write->row);
-    }
-    if (const auto* read = std::get_if<op::Read>(&op)) {
-      return read->range.end == machine.row_length(read->row);
-    }
-    if (const auto* decode = std::get_if<op::Decode>(&op)) {
-      return std::all_of(decode->rows.begin(), decode->rows.end(),
-                         [&](Row row) { return machine.row_length(row) < scope_.positions; });
-    }
-    return true;
   }
 
   const Scope& scope_;

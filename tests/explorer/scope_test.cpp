@@ -8,6 +8,8 @@
 #include "fuzz/explorer/alphabet.hpp"
 #include "fuzz/explorer/shortest.hpp"
 #include "model/trace_text.hpp"
+#include "props/choices.hpp"
+#include "tests/explorer/naive_explorer.hpp"
 
 namespace poolproof {
 namespace {
@@ -86,6 +88,42 @@ TEST(Alphabets, NameEachOpOnce) {
       EXPECT_TRUE(lines.insert(line).second) << line;
     }
   }
+}
+
+/// Wherever a random walk leads, what the machine admits is among the candidates.
+TEST(Alphabets, CandidatesMissNothing) {
+  std::uint64_t admitted = 0;
+  std::uint64_t offered = 0;
+  for (const Scope& scope : hunting_scopes()) {
+    const Alphabet alphabet(scope, {});
+    for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      auto allocator = std::move(find_impl("host")->make(scope.geometry)).value();
+      Machine machine(scope.geometry);
+      Lockstep lockstep(machine, *allocator);
+      ASSERT_FALSE(lockstep.start());
+      RandomChoices choices(seed, 7);
+      std::vector<MoveIndex> candidates;
+      for (int step = 0; step < 60; ++step) {
+        alphabet.candidates(machine, candidates);
+        offered += candidates.size();
+        std::vector<MoveIndex> all;
+        for (std::size_t i = 0; i < alphabet.size(); ++i) {
+          const auto move = static_cast<MoveIndex>(i);
+          const Op& op = alphabet.op(move);
+          if (!testing::in_scope(op, machine, scope) || !machine.admits(op)) {
+            continue;
+          }
+          all.push_back(move);
+          ASSERT_TRUE(std::binary_search(candidates.begin(), candidates.end(), move))
+              << print_op(op, scope.geometry) << " in " << scope.name;
+        }
+        admitted += all.size();
+        ASSERT_FALSE(all.empty());
+        ASSERT_FALSE(lockstep.step(alphabet.op(all[choices.draw(all.size())])));
+      }
+    }
+  }
+  EXPECT_LT(offered, 2 * admitted);  // and most of them are admitted
 }
 
 TEST(Alphabets, AreOfWhatTheImplementationOffers) {
