@@ -11,7 +11,7 @@ declare -A may_include=(
   [impl]="model kernels impl"
   [props]="model impl props"
   [recording]="model impl props recording"
-  [fuzz]="model impl props fuzz"
+  [fuzz]="model impl props recording fuzz"
   [bench]="model impl props fuzz bench"
   [cli]="model impl props recording fuzz cli"
 )
