@@ -29,6 +29,7 @@ struct CheckOptions {
   std::string seed;
   std::uint32_t census_every = 64;
   std::string shard;
+  bool guided = false;
   std::string progress = "auto";
   ImplOptions how;
   CheckReportOptions report;
@@ -72,6 +73,9 @@ void add_extent(CLI::App& app, CheckOptions& options) {
 }
 
 void add_how(CLI::App& app, CheckOptions& options) {
+  app.add_flag("--guided", options.guided,
+               "Go on from traces that reached new states of the pools, half of the time, and end traces that reach "
+               "none (docs/fuzzing.md). Each shard has its own");
   app.add_option("--out", options.report.out, "Folder for shrunk traces; made when there is one to write")
       ->type_name("DIR")
       ->capture_default_str();
@@ -115,6 +119,7 @@ Result<CampaignOptions, Complaint> campaign_of(const CheckOptions& options, cons
   campaign.ops = options.ops;
   campaign.census_every = options.census_every;
   campaign.ranks = options.how.ranks;
+  campaign.guided = options.guided;
   campaign.shard_index = shard.index;
   campaign.shard_count = shard.count;
   return campaign;

@@ -31,7 +31,7 @@ function(poolproof_fuzz_target name)
   target_compile_definitions(fuzz_${name} PRIVATE ${TARGET_DEFINES})
   target_link_libraries(fuzz_${name} PRIVATE poolproof_fuzz ${TARGET_USES} poolproof_flags poolproof_fmt)
   target_link_options(fuzz_${name} PRIVATE ${fuzz_engine})
-  set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
   set(poolproof_fuzz_targets ${poolproof_fuzz_targets} fuzz_${name} PARENT_SCOPE)
 endfunction()
 

@@ -9,6 +9,7 @@
 #include "impl/ranks.hpp"
 #include "props/choices.hpp"
 #include "props/course.hpp"
+#include "props/guide.hpp"
 
 namespace poolproof {
 namespace {
@@ -19,6 +20,8 @@ constexpr std::uint64_t canary_traces = 200;
 constexpr std::uint64_t barren_rounds = 16;
 /// Breakdowns that do not come back, until an implementation counts as one that cannot be run.
 constexpr std::size_t most_incidents = 5;
+/// Where the guide's own draws come from, beside those of the traces.
+constexpr std::uint64_t guide_stream = std::uint64_t{1} << 63U;
 
 /// Those asked for, or all that are named for implementations of its kind.
 const std::vector<NamedGeometry>& geometries_of(const CampaignOptions& options, bool memory) {
@@ -58,6 +61,9 @@ class ImplRun {
       : options_(options), impl_(with_ranks(impl, options.ranks)), machine_(machine) {
     outcome_.impl = impl_.name;
     outcome_.ranks = impl_.ranks;
+    if (options.guided) {
+      guide_.emplace();
+    }
   }
 
   /// True when `stop` ended it.
@@ -72,9 +78,10 @@ class ImplRun {
   [[nodiscard]] bool supported(std::uint64_t index) const;
   void run_index(std::uint64_t index);
   TraceRun run_one(std::uint64_t index);
+  Lead lead_of(std::uint64_t index);
   OpSource source_of(Generator& generator) const;
-  void drive(Course& course, OpFeed& feed, TraceRun& run);
-  std::optional<Verdict> step(Course& course, const Op& op);
+  void drive(Course& course, OpFeed& feed, TraceRun& run, const ResumedChoices& choices);
+  std::optional<Verdict> step(Course& course, const Op& op, const ResumedChoices& choices);
   void find_again(TraceRun& run) const;
   void judge(std::uint64_t index, TraceRun run);
   void note_incident(const std::string& what);
@@ -89,6 +96,7 @@ class ImplRun {
   std::uint64_t last_index_ = 0;
   std::uint64_t total_ = 0;
   bool shrink_ = true;
+  std::optional<Guide> guide_;  ///< none: unguided
 };
 
 bool ImplRun::supported(std::uint64_t index) const {
@@ -131,10 +139,17 @@ void ImplRun::run_index(std::uint64_t index) {
   judge(index, std::move(run));
 }
 
+Lead ImplRun::lead_of(std::uint64_t index) {
+  RandomChoices choices(options_.seed, index + guide_stream);
+  return guide_ ? guide_->lead(index, choices) : Lead{index, {}};
+}
+
 TraceRun ImplRun::run_one(std::uint64_t index) {
-  RandomChoices choices(options_.seed, index);
+  const Lead lead = lead_of(index);
+  RandomChoices random(options_.seed, index);
+  ResumedChoices choices(lead.tape, random);
   TraceRun run;
-  run.trace.geometry = trace_geometry(options_, impl_.memory, index, choices);
+  run.trace.geometry = trace_geometry(options_, impl_.memory, lead.index, choices);
   Result<std::unique_ptr<Allocator>, std::string> allocator = impl_.make(run.trace.geometry);
   if (!allocator) {
     run.build_error = allocator.error();
@@ -151,7 +166,13 @@ TraceRun ImplRun::run_one(std::uint64_t index) {
   run_options.census_every = options_.census_every;
   OpFeed feed(machine_, **allocator, run_options, source_of(generator));
   Course course(machine_, **allocator, options_.census_every);
-  drive(course, feed, run);
+  if (guide_) {
+    guide_->begin(machine_);
+  }
+  drive(course, feed, run, choices);
+  if (guide_) {
+    guide_->end(lead.index, choices.drawn());
+  }
   if (run.lost) {
     find_again(run);
   }
@@ -168,16 +189,17 @@ OpSource ImplRun::source_of(Generator& generator) const {
   };
 }
 
-void ImplRun::drive(Course& course, OpFeed& feed, TraceRun& run) {
+void ImplRun::drive(Course& course, OpFeed& feed, TraceRun& run, const ResumedChoices& choices) {
   feed.prepare();
   run.verdict = course.start();
   while (!run.verdict) {
-    std::optional<Op> op = feed.next();
+    const bool over = guide_ && guide_->bored();
+    std::optional<Op> op = over ? std::nullopt : feed.next();
     if (!op) {
       run.verdict = course.finish();
       break;
     }
-    run.verdict = step(course, *op);
+    run.verdict = step(course, *op, choices);
     run.trace.ops.push_back(*std::move(op));
   }
   if (run.verdict && lost_in_exchange(*run.verdict, feed.scouted())) {
@@ -188,11 +210,14 @@ void ImplRun::drive(Course& course, OpFeed& feed, TraceRun& run) {
   }
 }
 
-std::optional<Verdict> ImplRun::step(Course& course, const Op& op) {
+std::optional<Verdict> ImplRun::step(Course& course, const Op& op, const ResumedChoices& choices) {
   outcome_.coverage.before(op, machine_);
   std::optional<Verdict> verdict = course.step(op);
   if (!verdict) {
     outcome_.coverage.after(op, machine_, course.last_refused());
+    if (guide_) {
+      guide_->after(op, machine_, course.last_refused(), choices.drawn().size());
+    }
   }
   ++outcome_.ops;
   return verdict;
@@ -288,6 +313,7 @@ void run_canary(const CampaignOptions& options, Machine& machine, CampaignReport
   CampaignOptions own = options;
   own.shard_index = 0;
   own.shard_count = 1;
+  own.guided = false;
   own.stop = nullptr;
   own.progress = nullptr;
   // It shows that the harness sees; where the geometries asked for are not its own, it does so on those that are.

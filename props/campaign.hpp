@@ -35,6 +35,7 @@ struct CampaignOptions {
   std::uint32_t ranks = 1;        ///< replicas of each implementation at least (impl/ranks.hpp)
   std::uint32_t shard_index = 0;  ///< runs trace indices i with i % shard_count == shard_index
   std::uint32_t shard_count = 1;
+  bool guided = false;  ///< go on from traces that reached new states (props/guide.hpp), each shard from its own
   const ImplInfo* canary = nullptr;  ///< null: the built-in one
   std::function<bool()> stop;        ///< asked between traces (time limit, SIGINT); ends an implementation's run
   /// Called with traces_done = 0 when an implementation begins, then after each of its traces, before a finding is
@@ -77,7 +78,8 @@ struct CampaignReport {
 };
 
 /// Traces go round the geometries: trace i of a seed is drawn from geometry i % n, whatever the implementation. Indices
-/// whose geometry an implementation does not support are passed over and do not count towards `traces`.
+/// whose geometry an implementation does not support are passed over and do not count towards `traces`. Guided, a trace
+/// may go on from an earlier one instead, on that one's geometry, and end early.
 CampaignReport run_campaign(const CampaignOptions& options);
 
 /// The trace of one index, as the campaign generates it for the first implementation (recorded while running on

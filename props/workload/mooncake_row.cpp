@@ -65,6 +65,8 @@ std::optional<LineFailure> read_mooncake_row(std::string_view line, Request& req
     row = Json::parse(line);
   } catch (const Json::parse_error& error) {
     return LineFailure{error.byte > 0 ? error.byte - 1 : 0, "this is no JSON", "one object a line"};
+  } catch (const Json::out_of_range&) {
+    return LineFailure{0, "a number of this line is beyond any range", "whole numbers"};
   }
   if (!row.is_object()) {
     return LineFailure{0, "this is no JSON object", "one object a line"};

@@ -27,13 +27,13 @@ const std::string token = "pool layout=token full=3\n";
 const std::string hybrid = "pool layout=hybrid page=1 full=1 swa=1 window=1\n";
 
 TEST(RowReductions, AResizedPoolFromTheStart) {
-  const auto reduced = row_reductions(trace_of(token + "extend r0 0..1\nresize full=8\nextend r0 0..4\nfree r0 0..1\n"));
+  const auto reduced =
+      row_reductions(trace_of(token + "extend r0 0..1\nresize full=8\nextend r0 0..4\nfree r0 0..1\n"));
   EXPECT_TRUE(has(reduced, "pool layout=token full=8\nextend r0 0..4\nfree r0 0..1\n"));
 }
 
 TEST(RowReductions, ARowThatSharesWithAnotherAsThatOne) {
-  const auto reduced =
-      row_reductions(trace_of(token + "extend r0 0..2\ncopy r1 0..1 = r0\nfree r0 0..2, r1 0..1\n"));
+  const auto reduced = row_reductions(trace_of(token + "extend r0 0..2\ncopy r1 0..1 = r0\nfree r0 0..2, r1 0..1\n"));
   EXPECT_TRUE(has(reduced, token + "extend r0 0..2\nfree r0 0..2, r0 0..1\n"));
 }
 
@@ -83,8 +83,9 @@ TEST(OrderReductions, OneOpElsewhereAndAnotherLess) {
 }
 
 TEST(JointReductions, TailsAreMergedAsOtherLendingsAre) {
-  const auto reduced = joint_reductions(trace_of("pool layout=hybrid page=1 full=2 swa=1 window=1\n"
-                                                 "tail r0 0..1 swa=0..1\ntail r0 1..2 swa=1..2\n"));
+  const auto reduced =
+      joint_reductions(trace_of("pool layout=hybrid page=1 full=2 swa=1 window=1\n"
+                                "tail r0 0..1 swa=0..1\ntail r0 1..2 swa=1..2\n"));
   EXPECT_TRUE(has(reduced, "pool layout=hybrid page=1 full=2 swa=1 window=1\nextend r0 0..2\n"));
 }
 

@@ -124,6 +124,8 @@ INSTANTIATE_TEST_SUITE_P(
     Rows, BadMooncakeRow,
     testing::Values(
         BadRow{"{\"timestamp\": 5, ", "18", "this is no JSON"}, BadRow{"[1]", "1", "no JSON object"},
+        BadRow{R"({"timestamp": 2e999, "input_length": 9, "output_length": 1, "hash_ids": [1]})", "1",
+               "beyond any range"},
         BadRow{R"({"timestamp": 5, "input_length": 9, "hash_ids": [1]})", "1", "has no \"output_length\""},
         BadRow{R"({"timestamp": 5.5, "input_length": 9, "output_length": 1, "hash_ids": [1]})", "2",
                "\"timestamp\" is"},

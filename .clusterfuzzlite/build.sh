@@ -1,0 +1,2 @@
+#!/bin/bash -eu
+"$SRC/poolproof/fuzz/ossfuzz.sh"
