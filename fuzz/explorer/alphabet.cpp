@@ -347,16 +347,23 @@ bool Alphabet::may_take(const Move& move, std::size_t index, const RowsView& row
   }
 }
 
-/// One piece gives back whole pages that nobody else holds; of several, another may name the rest of them.
+/// Pieces give back whole pages that nobody else holds, each for itself or together with another.
 bool Alphabet::frees_a_part(const Move& move, const RowsView& rows) const {
-  const bool frees = move.word >= OpWord::free && move.word <= OpWord::free_full_segment;
-  if (!frees || move.parts > 1) {
+  if (move.word < OpWord::free || move.word > OpWord::free_full_segment) {
     return false;
   }
-  const Part& part = move.part[0];
-  const RowsView::Line& row = rows.row(part.row);
   const bool nothing = scope_.geometry.layout == Layout::pure_swa && side_of(move.word) == Side::full;
-  return !whole_pages(part, row) || (!nothing && (row.shared & part.mask) != 0);
+  const std::span<const Part> parts(move.part.data(), move.parts);
+  return std::any_of(parts.begin(), parts.end(), [&](const Part& part) {
+    const RowsView::Line& row = rows.row(part.row);
+    const auto other = [&](const auto& condition) { return std::any_of(parts.begin(), parts.end(), condition); };
+    const bool whole =
+        whole_pages(part, row) || other([&](const Part& next) {
+          return next.row == part.row && next.range.begin <= part.range.end && next.range.end > part.range.end;
+        });
+    const bool shared = !nothing && (row.shared & part.mask) != 0;
+    return !whole || (shared && !other([&](const Part& next) { return next.row != part.row; }));
+  });
 }
 
 void Alphabet::candidates(const Machine& machine, std::vector<MoveIndex>& out) const {
